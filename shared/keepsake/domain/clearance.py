@@ -1,0 +1,49 @@
+"""What a principal may see, and the one place that filters by it.
+
+Visible is what has a level no higher than the principal's and no compartment that the principal lacks.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """A level (0 is open to all of the owner's principals) and a set of compartments."""
+
+    level: int = 0
+    compartments: frozenset[str] = frozenset()
+
+    def covers(self, other: "Clearance") -> bool:
+        """Whether a principal of this clearance may see what has the other."""
+        return other.level <= self.level and other.compartments <= self.compartments
+
+    def joined(self, other: "Clearance") -> "Clearance":
+        """The clearance of what was derived from both: the higher level, all compartments."""
+        return Clearance(max(self.level, other.level), self.compartments | other.compartments)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every principal of the owner may see it."""
+        return self.level == 0 and not self.compartments
+
+
+OPEN = Clearance()
+
+
+class Cleared(Protocol):
+    """Anything that carries a clearance."""
+
+    @property
+    def clearance(self) -> Clearance:
+        """Its own clearance."""
+        ...
+
+
+T = TypeVar("T", bound=Cleared)
+
+
+def visible(clearance: Clearance, items: Iterable[T]) -> tuple[T, ...]:
+    """Those of `items` that the clearance covers, in their order."""
+    return tuple(item for item in items if clearance.covers(item.clearance))
