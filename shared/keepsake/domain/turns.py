@@ -1,0 +1,89 @@
+"""A turn, and how turns that belong together are kept together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from keepsake.domain.clearance import OPEN, Clearance
+from keepsake.domain.errors import TurnTooLargeError
+
+# The largest call and the largest result stand side by side in one buffer item of 400 KB, with the scratch pad. Text that does not
+# compress at all takes 83 % of its UTF-8 bytes there (random printable ASCII), so two turns and a full pad take 375 KB at worst.
+MAX_TURN_BYTES = 180 * 1024
+
+
+class Role(StrEnum):
+    """Whose turn it is."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a session.
+
+    `timestamp_ms` is its place in the log: unique in the session and growing. `occurred_at_ms` is when it was said, which for
+    an imported conversation is long before it arrived. `tokens` counts `rendered(turn)` by our own vocabulary, once, at write.
+    """
+
+    turn_id: str
+    role: Role
+    text: str
+    timestamp_ms: int
+    occurred_at_ms: int
+    tokens: int
+    name: str | None = None
+    in_reply_to: str | None = None
+    clearance: Clearance = OPEN
+
+    @property
+    def size(self) -> int:
+        """Bytes of its text in UTF-8."""
+        return len(self.text) if self.text.isascii() else len(self.text.encode())
+
+
+def rendered(role: Role, name: str | None, text: str) -> str:
+    """A turn as it stands in a context window: one block that ends with a newline."""
+    speaker = f"{role.capitalize()} ({name})" if name else role.capitalize()
+    return f"{speaker}: {text}\n"
+
+
+def check_turn_size(text: str) -> None:
+    """Raises TurnTooLargeError when the text is larger than one turn may be."""
+    if len(text) > MAX_TURN_BYTES or len(text.encode()) > MAX_TURN_BYTES:
+        raise TurnTooLargeError(f"the text of a turn has at most {MAX_TURN_BYTES} bytes of UTF-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Turns that are never parted: a turn, and the tool turns that directly follow it as its results."""
+
+    turns: tuple[Turn, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of text in UTF-8."""
+        return sum(turn.size for turn in self.turns)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all its turns, rendered."""
+        return sum(turn.tokens for turn in self.turns)
+
+
+def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
+    """`turns` in order, grouped so that no tool's result is without its call."""
+    groups: list[list[Turn]] = []
+    for turn in turns:
+        if turn.role is Role.TOOL and groups:
+            groups[-1].append(turn)
+        else:
+            groups.append([turn])
+    return [Exchange(tuple(group)) for group in groups]
+
+
+def flattened(groups: Sequence[Exchange]) -> tuple[Turn, ...]:
+    """The turns of the exchanges, in order."""
+    return tuple(turn for group in groups for turn in group.turns)
