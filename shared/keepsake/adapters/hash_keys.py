@@ -1,6 +1,7 @@
 """Where the keyed hashes' secret is kept: a file of the data folder, or Secrets Manager.
 
 Both keep the same JSON, `{"version": "v1", "key": "<base64 of 32 bytes or more>"}`. Keys never reach a message or a repr.
+The AWS SDK is loaded where it is used: a service on embedded stores reads a file, and does without.
 """
 
 from __future__ import annotations
@@ -13,10 +14,6 @@ from base64 import b64decode, b64encode
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import boto3
-from botocore.config import Config
-
-from keepsake.adapters.aws_errors import aws_errors_mapped
 from keepsake.domain.errors import StoreError, StoreUnavailableError
 
 if TYPE_CHECKING:
@@ -30,6 +27,9 @@ _FIRST_VERSION = "v1"
 
 def make_client(*, region: str | None = None, endpoint: str | None = None) -> SecretsManagerClient:
     """A client whose timeouts and retries are set, not inherited."""
+    import boto3  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415
+
     config = Config(connect_timeout=1, read_timeout=2.5, retries={"mode": "standard", "total_max_attempts": 3})
     return boto3.session.Session(region_name=region).client("secretsmanager", endpoint_url=endpoint, config=config)
 
@@ -56,11 +56,16 @@ class FileHashKeys:
 class SecretsManagerHashKeys:
     """HashKeys in a secret, fetched when first asked for and then kept in memory."""
 
-    def __init__(self, client: SecretsManagerClient, arn: str) -> None:
-        self._client = client
+    def __init__(self, client: SecretsManagerClient | None, arn: str) -> None:
+        self._client = client  # None: made when first needed
         self._arn = arn
         self._fetching = Lock()
         self._known: tuple[str, bytes] | None = None
+
+    @classmethod
+    def lazily(cls, arn: str) -> SecretsManagerHashKeys:
+        """With a client of its own, made when the key is first asked for."""
+        return cls(None, arn)
 
     def current(self) -> tuple[str, bytes]:
         """See HashKeys."""
@@ -70,8 +75,11 @@ class SecretsManagerHashKeys:
         return self._known
 
     def _fetched(self) -> tuple[str, bytes]:
+        from keepsake.adapters.aws_errors import aws_errors_mapped  # noqa: PLC0415
+
         try:
             with aws_errors_mapped("GetSecretValue"):
+                self._client = self._client or make_client()
                 answer = self._client.get_secret_value(SecretId=self._arn)
         except StoreError as error:  # whatever it is, nothing can be written until an operator or time has mended it
             raise StoreUnavailableError(error.detail) from None
