@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from keepsake.ports.item_store import INDEXES, Index, IndexSchema, KeySchema, Table
+from keepsake.ports.item_store import Index, IndexSchema, KeySchema, Table
 
 TEMPLATE = Path(__file__).resolve().parent.parent / "template.yaml"
 
@@ -80,17 +80,7 @@ class Template:
 def load_template(path: Path = TEMPLATE) -> Template:
     """Read the template. Raises TemplateError where it cannot be followed, OSError and yaml.YAMLError where it cannot be read."""
     document = read_template(path)
-    functions = dict(resources(document, "AWS::Serverless::Function"))
-    tables = (_table(name, resource["Properties"]) for name, resource in resources(document, "AWS::DynamoDB::Table"))
-    return Template(
-        routes=tuple(route for name, function in functions.items() for route in _routes(name, function["Properties"])),
-        schedules=tuple(
-            schedule
-            for name, function in functions.items()
-            for schedule in _schedules(name, function["Properties"], document.get("Parameters", {}))
-        ),
-        tables=tuple(tables),
-    )
+    return Template(routes_of(document), schedules_of(document), definitions_of(document))
 
 
 def read_template(path: Path = TEMPLATE) -> Node:
@@ -107,6 +97,24 @@ def resources(document: Node, kind: str) -> Iterator[tuple[str, Node]]:
     for name, resource in document["Resources"].items():
         if resource["Type"] == kind:
             yield name, resource
+
+
+def routes_of(document: Node) -> tuple[Route, ...]:
+    """The routes, in the template's order."""
+    functions = resources(document, "AWS::Serverless::Function")
+    return tuple(route for name, function in functions for route in _routes(name, function["Properties"]))
+
+
+def schedules_of(document: Node) -> tuple[Schedule, ...]:
+    """The schedules, at the rates that the parameters' defaults give. Raises TemplateError."""
+    parameters = document.get("Parameters", {})
+    functions = resources(document, "AWS::Serverless::Function")
+    return tuple(plan for name, function in functions for plan in _schedules(name, function["Properties"], parameters))
+
+
+def definitions_of(document: Node) -> tuple[TableDefinition, ...]:
+    """The tables. Raises TemplateError."""
+    return tuple(_table(name, table["Properties"]) for name, table in resources(document, "AWS::DynamoDB::Table"))
 
 
 def module_of(function: Node) -> str:
@@ -168,10 +176,7 @@ def _index(table: Table, index: Node, types: Mapping[str, str]) -> SparseIndex:
     key = _key_schema(index["KeySchema"], types)
     if not key.numeric or index["Projection"]["ProjectionType"] != "KEYS_ONLY":
         raise TemplateError(f"{index['IndexName']} is not a sparse index of keys, sorted by a number")
-    found = SparseIndex(Index(index["IndexName"]), IndexSchema(table, key.partition, key.sort))
-    if INDEXES[found.index] != found.schema:
-        raise TemplateError(f"{index['IndexName']} is not the index that the port names so")
-    return found
+    return SparseIndex(Index(index["IndexName"]), IndexSchema(table, key.partition, key.sort))
 
 
 def _key_schema(elements: list[Node], types: Mapping[str, str]) -> KeySchema:

@@ -1,0 +1,141 @@
+"""Puts the product together on one machine: stores and surroundings of the data folder, the template's routes and schedules."""
+
+import importlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from keepsake import bootstrap
+from keepsake.adapters.hash_keys import FileHashKeys
+from keepsake.adapters.sqlite_store import SqliteItemStore
+from keepsake.adapters.surroundings import RandomIds, SystemChance
+from keepsake.adapters.tokens import load_tokens
+from keepsake.config import Settings, settings_from
+from keepsake.ports.item_store import ItemStore
+from keepsake.services.recall import NothingRecalled
+from local.calls import CountedStore
+from local.clock import ShiftedClock
+from local.control import Control
+from local.cors import cors_of
+from local.events import FunctionContext
+from local.folder import DataFolder, LocalError
+from local.gateway import THREADS, Doors, Gateway, Handler
+from local.routing import RouteTable
+from local.schedules import RETENTION, RETENTION_MINUTES, Schedule, Scheduler
+from local.tables import create_tables
+from local.template import Schedule as PlannedRun
+from local.template import Template, load_template, read_template
+from local.tokens import TokenIssuer
+
+# What the functions say here is for the terminal of one person: no metrics or traces, and only what went wrong.
+QUIET = {
+    "POWERTOOLS_SERVICE_NAME": "keepsake",
+    "POWERTOOLS_METRICS_NAMESPACE": "Keepsake",
+    "POWERTOOLS_METRICS_DISABLED": "true",
+    "POWERTOOLS_TRACE_DISABLED": "true",
+    "POWERTOOLS_TRACER_CAPTURE_RESPONSE": "false",
+    "POWERTOOLS_TRACER_CAPTURE_ERROR": "false",
+    "POWERTOOLS_LOGGER_LOG_EVENT": "false",
+    "LOG_LEVEL": "ERROR",
+}
+NOWHERE = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}  # an emulator asks for some, and checks none
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The item store, and how expired items leave it."""
+
+    items: ItemStore
+    sweep: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """What serves, and what runs beside it."""
+
+    gateway: Gateway
+    scheduler: Scheduler
+    clock: ShiftedClock
+    issuer: TokenIssuer
+
+
+def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[str], closing: ExitStack) -> Assembled:
+    """All of a service on this data folder, until `closing` closes it. `endpoint` is DynamoDB's; None takes the embedded stores."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    template, clock, issuer = load_template(), ShiftedClock(folder.clock), TokenIssuer(folder.token_key)
+    settings = settings_from({**os.environ, "HASH_KEY_SECRET_ARN": ""})
+    stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
+    bootstrap.use(_runtime(folder, settings, stores.items, clock, kind="sqlite" if endpoint is None else "dynamodb"))
+    bootstrap.runtime().prime()
+    scheduler = Scheduler((*_planned(template), Schedule(RETENTION, RETENTION_MINUTES, stores.sweep)), clock)
+    doors = Doors(RouteTable(template.routes), _handlers(template), Control(issuer, clock, scheduler))
+    threads = closing.enter_context(ThreadPoolExecutor(THREADS, thread_name_prefix="handler"))
+    gateway = Gateway(doors, issuer, clock, cors_of(read_template(), cors_origins), threads)
+    return Assembled(gateway, scheduler, clock, issuer)
+
+
+def _runtime(folder: DataFolder, settings: Settings, items: ItemStore, clock: ShiftedClock, *, kind: str) -> bootstrap.Runtime:
+    return bootstrap.Runtime(
+        settings=Settings(
+            session_idle_minutes=settings.session_idle_minutes,
+            admin_group=settings.admin_group,
+            admin_group_claim=settings.admin_group_claim,
+            topics_file=settings.topics_file,
+            store_kind=kind,
+        ),
+        store=CountedStore(items),
+        clock=clock,
+        ids=RandomIds(),
+        chance=SystemChance(),
+        hash_keys=FileHashKeys(folder.hash_key),
+        tokens=load_tokens(),
+        recall=NothingRecalled(),
+    )
+
+
+def _embedded(folder: DataFolder, clock: ShiftedClock, closing: ExitStack) -> Stores:
+    store = SqliteItemStore(folder.database)
+    closing.callback(store.close)
+    return Stores(store, lambda: {"removed": store.sweep_expired(clock.now_ms() // 1000)})
+
+
+def _dynamodb(endpoint: str, template: Template, clock: ShiftedClock) -> Stores:
+    # The embedded stores do without all of this.
+    import boto3  # noqa: PLC0415
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+
+    from keepsake.adapters.dynamodb_store import DynamoDbItemStore, make_client  # noqa: PLC0415
+
+    os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")
+    if boto3.Session().get_credentials() is None:
+        os.environ.update(NOWHERE)
+    region = boto3.Session().region_name or "us-east-1"
+    try:
+        # Emulators are slower than the real one, and slower with every item they hold.
+        client = make_client(region=region, endpoint=endpoint, max_connections=THREADS + 10, read_timeout=20)
+        names = create_tables(client, template)
+    except (BotoCoreError, ClientError, ValueError) as error:
+        raise LocalError(f"the tables could not be made at {endpoint}: {type(error).__name__}") from None
+    store = DynamoDbItemStore(client, names, clock=clock, chance=SystemChance())
+    return Stores(store, lambda: {"left_to": "dynamodb"})
+
+
+def _handlers(template: Template) -> Mapping[str, Handler]:
+    return {route.function: _handler(route.module) for route in template.routes}
+
+
+def _handler(module: str) -> Handler:
+    handler: Handler = importlib.import_module(module).lambda_handler
+    return handler
+
+
+def _planned(template: Template) -> tuple[Schedule, ...]:
+    return tuple(Schedule(planned.name, planned.minutes, _run_of(planned)) for planned in template.schedules)
+
+
+def _run_of(planned: PlannedRun) -> Callable[[], object]:
+    handler = _handler(planned.module)
+    return lambda: handler(dict(planned.event), FunctionContext(planned.function, RandomIds().new(), timeout_s=300.0))

@@ -1,0 +1,221 @@
+"""The command line: `python -m local serve|token|tick|clock|replay|demo`.
+
+What the person at the keyboard can mend is said in one line, with exit code 1.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.client import Client, NoServiceError, Reply
+from local.clock import parse_duration
+from local.folder import LocalError, open_folder
+from local.tokens import Grant, TokenIssuer
+
+URL = "http://127.0.0.1:3000"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    wishes = _parser().parse_args(arguments)
+    try:
+        code: int = wishes.command(wishes)
+    except LocalError as error:
+        print(f"keepsake: {error}", file=sys.stderr)
+        return 1
+    except NoServiceError:
+        print(
+            f"keepsake: no service answers at {wishes.url}: start one with `python -m local serve`, or name it with --url",
+            file=sys.stderr,
+        )
+        return 1
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m local", description="Keepsake on one machine: the real handlers behind an HTTP gateway."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_serve(commands)
+    _add_token(commands)
+    _add_tick(commands)
+    _add_clock(commands)
+    _add_replay(commands)
+    demo = _command(
+        commands, "demo", "play the story of the README against a running service and check each step", _demo, talks=True
+    )
+    demo.description = "Exits 0 when every step came out as told. Makes its own users, so it can be played again and again."
+    return parser
+
+
+def _add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    serve = _command(commands, "serve", "start the service; stop it with Ctrl-C", _serve)
+    serve.add_argument("--port", type=int, default=3000, help="port on 127.0.0.1; 0 takes a free one (default: 3000)")
+    serve.add_argument("--fresh", action="store_true", help="forget everything in the data folder first, keys and clock too")
+    serve.add_argument(
+        "--stores",
+        choices=("sqlite", "dynamodb"),
+        default="sqlite",
+        help="where items are kept (default: sqlite, in the data folder)",
+    )
+    serve.add_argument(
+        "--endpoint", metavar="URL", help="the DynamoDB endpoint for --stores dynamodb, such as http://127.0.0.1:5000"
+    )
+    serve.add_argument("--demo", action="store_true", help="play the demo once, show how to call the API, and keep serving")
+    serve.add_argument(
+        "--cors-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="a web page's origin that may call the API (repeatable)",
+    )
+
+
+def _add_token(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    token = _command(commands, "token", "print a bearer token for a user and nothing else", _token)
+    token.add_argument("user", metavar="USER", help="the user's id, in any script")
+    token.add_argument("--admin", action="store_true", help="make the user an admin")
+    token.add_argument("--clearance", type=int, default=0, metavar="N", help="clearance level, 0 or more (default: 0)")
+    token.add_argument(
+        "--compartment", action="append", default=[], metavar="X", help="a compartment the user is cleared for (repeatable)"
+    )
+    token.add_argument(
+        "--ttl", default="12h", metavar="TIME", help="how long it is valid, in real time: 90s, 30m, 12h, 7d (default: 12h)"
+    )
+
+
+def _add_tick(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    tick = _command(commands, "tick", "run the schedules now and wait for them", _tick, talks=True)
+    tick.add_argument(
+        "run", nargs="?", default="all", choices=("consolidation", "retention", "all"), help="which one (default: all)"
+    )
+
+
+def _add_clock(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    clock = commands.add_parser("clock", help="show the service's clock or put it forward")
+    ways = clock.add_subparsers(required=True, metavar="COMMAND")
+    _command(ways, "show", "what time the service takes it to be", _clock_show, talks=True)
+    advance = _command(
+        ways, "advance", "put the clock forward, so that expiry and schedules can be tried", _clock_advance, talks=True
+    )
+    advance.add_argument("duration", metavar="TIME", help="46m, 2h, 7d, 90s or 1h30m")
+
+
+def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    replay = _command(commands, "replay", "feed a JSON Lines conversation through the API", _replay, talks=True)
+    replay.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a turn a line: user_id, session_id, turn_id, role, content and, if known, name, occurred_at",
+    )
+    replay.description = (
+        "Each user's turns go in the file's order, under a token of that user. "
+        "Safe to repeat: a turn that is known already is not written again."
+    )
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, does: str, run: object, *, talks: bool = False
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
+    command.add_argument(
+        "--data", type=Path, default=Path(".local"), metavar="DIR", help="the data folder, with keys and stores (default: .local)"
+    )
+    if talks:
+        command.add_argument("--url", default=URL, help=f"the running service (default: {URL})")
+    command.set_defaults(command=run)
+    return command
+
+
+def _serve(wishes: argparse.Namespace) -> int:
+    from local.service import ServiceWishes, serve  # noqa: PLC0415 - loads handlers and vendors, which no other command needs
+
+    return serve(
+        ServiceWishes(
+            data=wishes.data,
+            port=wishes.port,
+            fresh=wishes.fresh,
+            stores=wishes.stores,
+            endpoint=wishes.endpoint,
+            demo=wishes.demo,
+            cors_origins=tuple(wishes.cors_origin),
+        )
+    )
+
+
+def _token(wishes: argparse.Namespace) -> int:
+    issuer = TokenIssuer(open_folder(wishes.data).token_key)
+    grant = Grant(wishes.admin, wishes.clearance, tuple(wishes.compartment))
+    print(issuer.issue(wishes.user, grant, ttl_s=parse_duration(wishes.ttl)))
+    return 0
+
+
+def _tick(wishes: argparse.Namespace) -> int:
+    reply = _told(_control(wishes).call("POST", "/local/tick", {"run": wishes.run}))
+    for name, outcome in reply.json.items():
+        counts = " ".join(f"{key}={value}" for key, value in outcome.items()) if isinstance(outcome, dict) else outcome
+        print(f"{name}: {counts or 'done'}")
+    return 0
+
+
+def _clock_show(wishes: argparse.Namespace) -> int:
+    return _print_time(_told(_control(wishes).call("GET", "/local/clock")))
+
+
+def _clock_advance(wishes: argparse.Namespace) -> int:
+    seconds = parse_duration(wishes.duration)
+    return _print_time(_told(_control(wishes).call("POST", "/local/clock", {"advance_seconds": seconds})))
+
+
+def _replay(wishes: argparse.Namespace) -> int:
+    from local.replay import progress, read_lines, replay  # noqa: PLC0415 - tqdm is needed here only
+
+    lines = read_lines(wishes.file)
+    issuer = TokenIssuer(open_folder(wishes.data).token_key)
+    bar = progress(len(lines))
+    try:
+        summary = replay(lines, Client(wishes.url, repeats=12), issuer.issue, on_turn=bar)
+    finally:
+        bar.close()
+    print(summary)
+    return 1 if summary.refused else 0
+
+
+def _demo(wishes: argparse.Namespace) -> int:
+    from local.demo import play  # noqa: PLC0415 - needed here only
+
+    return play(Client(wishes.url, repeats=8), TokenIssuer(open_folder(wishes.data).token_key))
+
+
+def _control(wishes: argparse.Namespace) -> Client:
+    issuer = TokenIssuer(open_folder(wishes.data).token_key)
+    return Client(wishes.url, issuer.issue_control(), timeout_s=600)
+
+
+def _told(reply: Reply) -> Reply:
+    if reply.status == 401:
+        raise LocalError("the service does not know this data folder's key: name the folder it was started with by --data")
+    if not reply.ok:
+        raise LocalError(f"the service answered {reply.status}: {_detail(reply)}")
+    return reply
+
+
+def _detail(reply: Reply) -> str:
+    try:
+        return str(reply.json.get("detail", ""))
+    except ValueError:
+        return "not by a Keepsake problem document"
+
+
+def _print_time(reply: Reply) -> int:
+    time = reply.json
+    print(f"{time['now']}, {time['ahead_seconds']} seconds ahead of the real time")
+    return 0

@@ -1,0 +1,187 @@
+"""The story that the README tells, played against a running service and checked step by step.
+
+Users and sessions are new each time, so it can be played on a service that holds other data. It puts that service's clock
+46 minutes ahead.
+"""
+
+import secrets
+import textwrap
+from dataclasses import dataclass, field
+
+from local.client import Client, Json, Reply
+from local.tokens import TokenIssuer
+
+ORDINARY_TURN = "store=2 index=0 model=0 embed=0"
+AWAY_S = 46 * 60
+
+
+class StoryError(Exception):
+    """The service answered so that the story cannot go on."""
+
+
+@dataclass(slots=True)
+class Teller:
+    """Prints the story and keeps what did not come out as told."""
+
+    broken: list[str] = field(default_factory=list)
+
+    def chapter(self, title: str) -> None:
+        """A heading."""
+        print(f"\n{title}", flush=True)
+
+    def said(self, who: str, text: str) -> None:
+        """Something somebody says."""
+        print(textwrap.fill(f"{who}: {text}", width=100, initial_indent="  ", subsequent_indent="    "), flush=True)
+
+    def shown(self, text: str) -> None:
+        """Something the service answered, indented."""
+        print(textwrap.indent(text.rstrip(), "    | ", lambda _line: True), flush=True)
+
+    def check(self, told: str, *, holds: bool) -> None:
+        """Something that must have come out."""
+        print(f"  [{'ok' if holds else 'NO'}] {told}", flush=True)
+        if not holds:
+            self.broken.append(told)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays: a researcher, somebody else, and the hand on the clock."""
+
+    teller: Teller
+    researcher: Client
+    stranger: Client
+    stage: Client
+    session: str
+
+    def turn(self, text: str, *, session: str | None = None, **more: object) -> Reply:
+        """The researcher says something."""
+        self.teller.said("Researcher", text)
+        return self._taken(session or self.session, {"role": "user", "content": text, **more})
+
+    def answer(self, text: str, in_reply_to: str) -> Reply:
+        """The host's assistant answers; the host posts its words."""
+        self.teller.said("Assistant", text)
+        return self._taken(self.session, {"role": "assistant", "content": text, "in_reply_to": in_reply_to})
+
+    def _taken(self, session: str, turn: Json) -> Reply:
+        return expected(self.researcher.post_turn(session, turn), "a turn")
+
+
+def expected(reply: Reply, what: str) -> Reply:
+    """The reply if it is a 2xx. Raises StoryError."""
+    if not reply.ok:
+        raise StoryError(f"{what} was answered {reply.status} {reply.code}")
+    return reply
+
+
+def play(client: Client, issuer: TokenIssuer) -> int:
+    """Play it; 0 when everything came out as told. Raises NoServiceError when nothing answers."""
+    teller = Teller()
+    chance = secrets.token_hex(4)
+    cast = Cast(
+        teller=teller,
+        researcher=client.as_user(issuer.issue(f"researcher-{chance}")),
+        stranger=client.as_user(issuer.issue(f"stranger-{chance}")),
+        stage=client.as_user(issuer.issue_control()),
+        session=f"cohort-{chance}",
+    )
+    try:
+        _first_session(cast)
+        _artifact(cast)
+        _repeat(cast)
+        _away(cast)
+        _learned(cast)
+        _stranger(cast)
+        _audit(cast)
+    except StoryError as stopped:
+        teller.check(f"the story goes on, but {stopped}", holds=False)
+    if teller.broken:
+        print(f"\n{len(teller.broken)} of the checks failed.", flush=True)
+        return 1
+    print("\nAll of it came out as told.\n", flush=True)
+    return 0
+
+
+def _first_session(cast: Cast) -> None:
+    cast.teller.chapter("A researcher's first session")
+    first = cast.turn("I am building a cohort of patients with type 2 diabetes. What is the diabetes prevalence in our data?")
+    cast.teller.check(
+        "the session is new", holds=first.json["session"]["is_new"] and not first.json["session"]["previous_expired"]
+    )
+    cast.answer("About 9 percent of adults in the data have a diabetes diagnosis.", in_reply_to=first.json["turn"]["turn_id"])
+    second = cast.turn("Now those who take metformin. Just give me the SQL.")
+    context = second.json["context"]
+    cast.teller.shown(context["text"])
+    cast.teller.check("the next turn knows what was said", holds="About 9 percent" in context["text"])
+    cast.teller.check(
+        "it knows the topic", holds="Active conversation topics: " in context["text"] and "diabetes" in second.json["topics"]
+    )
+    cast.teller.check(
+        f"{context['tokens']} tokens, within the budget of {context['budget']}", holds=context["tokens"] <= context["budget"]
+    )
+    calls = second.headers["x-keepsake-calls"]
+    cast.teller.check(f"it cost {calls}", holds=calls == ORDINARY_TURN)
+
+
+def _artifact(cast: Cast) -> None:
+    cast.teller.chapter("An SQL draft on the scratch pad")
+    draft = {"kind": "sql", "content": "SELECT person_id FROM drug_exposure WHERE drug = 'metformin'"}
+    expected(cast.researcher.put_artifact(cast.session, "metformin-users", draft), "the draft")
+    reply = cast.turn("Only adults, please.", budget=600)
+    context = reply.json["context"]
+    cast.teller.check(
+        "the draft stands in the context", holds="metformin-users" in context["text"] and "drug_exposure" in context["text"]
+    )
+    cast.teller.check(f"{context['tokens']} tokens, within a budget of 600", holds=context["tokens"] <= context["budget"] <= 600)
+
+
+def _repeat(cast: Cast) -> None:
+    cast.teller.chapter("A turn that is sent twice, as after a lost answer")
+    turn_id = f"turn-{secrets.token_hex(4)}"
+    first = cast.turn("Break it down by age.", turn_id=turn_id)
+    again = cast.turn("Break it down by age.", turn_id=turn_id)
+    same = again.json["turn"]["replayed"] and again.json["turn"]["timestamp_ms"] == first.json["turn"]["timestamp_ms"]
+    cast.teller.check("the second answer names the first turn", holds=same)
+    logged = [turn["turn_id"] for turn in cast.researcher.all_turns(cast.session)]
+    cast.teller.check(f"the log of {len(logged)} turns holds it once", holds=logged.count(turn_id) == 1)
+
+
+def _away(cast: Cast) -> None:
+    cast.teller.chapter("46 minutes later")
+    expected(cast.stage.call("POST", "/local/clock", {"advance_seconds": AWAY_S}), "the clock")
+    reply = cast.turn("Where were we?")
+    session, context = reply.json["session"], reply.json["context"]
+    cast.teller.check("the session has started anew, and says so", holds=session["is_new"] and session["previous_expired"])
+    cast.teller.check("old turns are not in the context", holds="About 9 percent" not in context["text"])
+    cast.teller.check("nothing is lost: the log has them all", holds=len(cast.researcher.all_turns(cast.session)) >= 5)
+
+
+def _learned(cast: Cast) -> None:
+    cast.teller.chapter("What was learned, once the schedule has run")
+    outcome = expected(cast.stage.call("POST", "/local/tick", {"run": "consolidation"}), "consolidation").json["consolidation"]
+    cast.teller.shown(f"consolidation: {outcome['turns']} turns of {outcome['sessions']} sessions")
+    reply = cast.turn("Good morning.", session=f"{cast.session}-next")
+    text = reply.json["context"]["text"]
+    cast.teller.shown(text)
+    cast.teller.check("a new session is greeted", holds=reply.json["session"]["is_new"] and "Welcome back" in text)
+    interests = [line for line in text.splitlines() if "Research interests: " in line]
+    cast.teller.check("the research interests are known", holds=any("diabetes" in line for line in interests))
+
+
+def _stranger(cast: Cast) -> None:
+    cast.teller.chapter("Somebody else")
+    reply = expected(cast.stranger.post_turn(cast.session, {"role": "user", "content": "What do you know of me?"}), "a turn")
+    text = reply.json["context"]["text"]
+    alone = reply.json["session"]["is_new"] and "metformin" not in text and "diabetes" not in text
+    cast.teller.check("under the same session id, finds a new session and nothing of the researcher's", holds=alone)
+    foreign = cast.stranger.get_turns(f"{cast.session}-next")
+    cast.teller.check("a guessed session id is 404, as one that never was", holds=foreign.status == 404)
+
+
+def _audit(cast: Cast) -> None:
+    cast.teller.chapter("The audit")
+    found = expected(cast.researcher.verify_audit(), "verification").json
+    cast.teller.check(
+        f"{found['entries']} entries in {found['chains']} chains hold together", holds=found["valid"] and found["complete"]
+    )

@@ -1,0 +1,84 @@
+"""Runs what the template schedules, by the service's shifted clock, and what DynamoDB does by itself: dropping expired items.
+
+Each schedule runs one at a time. When the clock jumps over several of its times, it runs once.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from keepsake.ports.surroundings import Clock
+
+RETENTION = "retention"
+RETENTION_MINUTES = 15
+
+log = logging.getLogger("keepsake.local")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Something that runs every so many minutes and answers with something JSON can hold."""
+
+    name: str
+    minutes: int
+    run: Callable[[], object]
+
+
+class FailedRunError(Exception):
+    """A schedule's function failed. `kind` is its exception's type."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        super().__init__(f"{name} failed: {kind}")
+
+
+class Scheduler:
+    """The schedules and the thread that watches the clock for them."""
+
+    def __init__(self, schedules: tuple[Schedule, ...], clock: Clock) -> None:
+        self._schedules = {schedule.name: schedule for schedule in schedules}
+        self._clock = clock
+        self._locks = {name: threading.Lock() for name in self._schedules}
+        self._due_ms = {name: self._next(schedule) for name, schedule in self._schedules.items()}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="scheduler", daemon=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be run."""
+        return tuple(self._schedules)
+
+    def start(self) -> None:
+        """Begin to watch the clock."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching; a run that is under way is waited for, within reason."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def run(self, name: str) -> object:
+        """Run one schedule now, after a run of it that is under way. Raises FailedRunError."""
+        schedule = self._schedules[name]
+        with self._locks[name]:
+            self._due_ms[name] = self._next(schedule)
+            return _outcome(schedule)
+
+    def _next(self, schedule: Schedule) -> int:
+        return self._clock.now_ms() + schedule.minutes * 60_000
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(1):
+            for name in [name for name, due in self._due_ms.items() if due <= self._clock.now_ms()]:
+                try:
+                    self.run(name)
+                except FailedRunError as failure:
+                    log.error("%s", failure)  # noqa: TRY400 - the kind of failure only: a traceback may hold what users wrote
+
+
+def _outcome(schedule: Schedule) -> object:
+    try:
+        return schedule.run()
+    except Exception as error:  # noqa: BLE001 - an entry point: a failed run must not end the service
+        raise FailedRunError(schedule.name, type(error).__name__) from None
