@@ -47,30 +47,30 @@ class ScratchPad:
         return artifact
 
     def put(self, artifact: Artifact, *, expected_version: int | None = None) -> "ScratchPad":
-        """The pad with the artifact in it, one version on; unchanged when kind and content are what stands there already.
+        """The pad with the artifact in it, one version on; the pad itself when kind and content stand there already.
 
-        `expected_version` 0 means that the name must be new. Raises StaleVersionError, ArtifactTooLargeError or ScratchPadFullError.
+        `expected_version` 0 means that the name must be new. Raises StaleVersionError, ArtifactTooLargeError, ScratchPadFullError.
         """
         current = self.find(artifact.name)
+        if current and (current.kind, current.content) == (artifact.kind, artifact.content):
+            return self
         version = current.version if current else 0
         if expected_version is not None and expected_version != version:
             raise StaleVersionError("the artifact has another version than the one named")
-        if current and (current.kind, current.content) == (artifact.kind, artifact.content):
-            return self
-        return self._with(replace(artifact, version=version + 1))._checked(artifact)
+        return self._with(_checked(replace(artifact, version=version + 1)))
 
     def without(self, name: str) -> "ScratchPad":
         """The pad without the artifact of that name."""
         return ScratchPad(tuple(artifact for artifact in self.artifacts if artifact.name != name))
 
     def _with(self, changed: Artifact) -> "ScratchPad":
-        if self.find(changed.name) is None:
-            return ScratchPad((*self.artifacts, changed))
-        return ScratchPad(tuple(changed if artifact.name == changed.name else artifact for artifact in self.artifacts))
-
-    def _checked(self, put: Artifact) -> "ScratchPad":
-        if put.size > MAX_ARTIFACT_BYTES:
-            raise ArtifactTooLargeError(f"an artifact has at most {MAX_ARTIFACT_BYTES} bytes of UTF-8")
-        if len(self.artifacts) > MAX_ARTIFACTS or sum(artifact.size for artifact in self.artifacts) > MAX_PAD_BYTES:
+        kept = {artifact.name: artifact for artifact in self.artifacts} | {changed.name: changed}
+        if len(kept) > MAX_ARTIFACTS or sum(artifact.size for artifact in kept.values()) > MAX_PAD_BYTES:
             raise ScratchPadFullError(f"a scratch pad has at most {MAX_ARTIFACTS} artifacts and {MAX_PAD_BYTES} bytes")
-        return self
+        return ScratchPad(tuple(kept.values()))
+
+
+def _checked(artifact: Artifact) -> Artifact:
+    if artifact.size > MAX_ARTIFACT_BYTES:
+        raise ArtifactTooLargeError(f"an artifact has at most {MAX_ARTIFACT_BYTES} bytes of UTF-8")
+    return artifact

@@ -7,8 +7,8 @@ from enum import StrEnum
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.errors import TurnTooLargeError
 
-# The largest call and the largest result stand side by side in one buffer item of 400 KB, with the scratch pad. Text that does not
-# compress at all takes 83 % of its UTF-8 bytes there (random printable ASCII), so two turns and a full pad take 375 KB at worst.
+# The largest call and the largest result stand side by side in one buffer item of 400 KB, with the scratch pad. Text that hardly
+# compresses (random printable ASCII) takes 83 % of its UTF-8 bytes there, so two turns and a full pad take 375 KB at worst.
 MAX_TURN_BYTES = 180 * 1024
 
 

@@ -1,0 +1,73 @@
+"""Audit chains in the store: entries to write, and entries read back in order."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from keepsake.domain.audit import Action, AuditEntry, AuditEvent, ChainHead, linked
+from keepsake.domain.hashing import KeyedHash
+from keepsake.ports.item_store import Absent, Item, ItemStore, Key, PageQuery, Put, Table
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.records import read, text, whole
+from keepsake.repositories.stored import Fence, Stored, put_versioned
+
+_PAGE = 500
+
+
+def linked_writes(chain: str, head: ChainHead, events: Sequence[AuditEvent], keyed: KeyedHash) -> tuple[list[Put], ChainHead]:
+    """The entries of `events` as writes, and the head after them."""
+    writes = []
+    for event in events:
+        entry, head = linked(chain, head, event, keyed)
+        writes.append(Put(_item(entry), Absent()))
+    return writes, head
+
+
+def user_chain_writes(keys: Keys, replaced: Stored[ChainHead], events: Sequence[AuditEvent], fence: Fence) -> list[Put]:
+    """Entries in the user's own chain, with its head."""
+    if not events:
+        return []
+    writes, head = linked_writes(keys.user_chain(), replaced.value or ChainHead(), events, keys.keyed)
+    return [*writes, put_versioned(keys.chain_head(), {"sequence": head.sequence, "hash": head.hash}, replaced, fence)]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditChains:
+    """Reads chains."""
+
+    store: ItemStore
+
+    def entries(self, chain: str, *, after: int = 0) -> Iterator[AuditEntry]:
+        """Entries of a chain in the order of their sequence, from the one after `after` on, page by page."""
+        position: str | int | None = after
+        while position is not None:
+            page = self.store.query(PageQuery(Table.AUDIT, chain, _PAGE, after=position))
+            yield from (read(_entry, item) for item in page.items)
+            position = page.next
+
+
+def _item(entry: AuditEntry) -> Item:
+    event = entry.event
+    return Item(
+        Key(Table.AUDIT, entry.chain, entry.sequence),
+        {
+            "at": event.at_ms,
+            "actor": event.actor,
+            "action": event.action.value,
+            "counts": json.dumps(dict(event.counts), sort_keys=True),
+            "refs": json.dumps(dict(event.refs), sort_keys=True),
+            "previous": entry.previous,
+            "hash": entry.hash,
+        },
+    )
+
+
+def _entry(item: Item) -> AuditEntry:
+    event = AuditEvent(
+        action=Action(text(item, "action")),
+        actor=text(item, "actor"),
+        at_ms=whole(item, "at"),
+        counts=json.loads(text(item, "counts")),
+        refs=json.loads(text(item, "refs")),
+    )
+    return AuditEntry(item.key.partition, int(item.key.sort), event, text(item, "previous"), text(item, "hash"))

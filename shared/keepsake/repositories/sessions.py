@@ -1,0 +1,238 @@
+"""Sessions in the store: one read that a turn needs, one transaction that writes all of it, and the log in pages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from keepsake.domain.audit import AuditEvent, ChainHead
+from keepsake.domain.errors import LostRaceError, SubjectErasedError
+from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.header import SessionHeader
+from keepsake.domain.profile import Profile
+from keepsake.domain.session import SessionBuffer
+from keepsake.domain.turns import Turn
+from keepsake.ports.item_store import (
+    Absent,
+    AbsentOrExpired,
+    Check,
+    ConditionFailedError,
+    EpochAtMost,
+    Item,
+    ItemStore,
+    Key,
+    Page,
+    PageQuery,
+    Put,
+    Table,
+    Write,
+)
+from keepsake.repositories.audit import linked_writes, user_chain_writes
+from keepsake.repositories.keys import SESSION_PREFIX, Keys, escaped, session_chain
+from keepsake.repositories.profiles import profile_attributes, stored_profile
+from keepsake.repositories.records import read, whole
+from keepsake.repositories.session_records import (
+    TurnMarker,
+    buffer_attributes,
+    buffer_of,
+    header_attributes,
+    header_of,
+    marker_attributes,
+    marker_of,
+    seconds,
+    turn_attributes,
+    turn_of,
+)
+from keepsake.repositories.stored import Fence, Stored, chain_head_of, fence_of, put_versioned
+
+# A Lambda answer has 6 MB at most, and JSON may escape a byte of text as six.
+MAX_PAGE_TEXT_BYTES = 900_000
+LOG_LIFETIME_MS = 7 * 24 * 3600 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSnapshot:
+    """All that a turn needs to know, read in one round trip. Values under an older epoch are left out; versions are not."""
+
+    fence: Fence
+    buffer: Stored[SessionBuffer]
+    header: Stored[SessionHeader]
+    profile: Stored[Profile]
+    chain: Stored[ChainHead]
+    marker: TurnMarker | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChange:
+    """What one transaction writes of a session. `header.chain` is the head before `events`; the repository moves it."""
+
+    at_ms: int
+    header: SessionHeader
+    events: tuple[AuditEvent, ...]
+    buffer: SessionBuffer | None = None
+    turn: Turn | None = None
+    turn_marker: TurnMarker | None = None
+    profile: Profile | None = None
+    user_events: tuple[AuditEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """Turns in the order of the log; `next` continues after them."""
+
+    turns: tuple[Turn, ...]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderPage:
+    """Headers in the order of their session ids; `next` continues after them."""
+
+    headers: tuple[SessionHeader, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Sessions of all users; each method names the one it is for."""
+
+    store: ItemStore
+    keyed: KeyedHash
+
+    def load(
+        self, user_id: str, session_id: str, *, now_ms: int, turn_id: str | None = None, buffer: bool = True
+    ) -> SessionSnapshot:
+        """The session as it stands; its buffer and a turn's marker only when asked for.
+
+        Reads do not rely on the store's expiry: a marker past its time is none.
+        """
+        keys = Keys(user_id, self.keyed)
+        wanted = [keys.header(session_id), keys.profile(), keys.fence(), keys.chain_head()]
+        if buffer:
+            wanted.append(keys.buffer(session_id))
+        marker_key = keys.marker(session_id, turn_id) if turn_id is not None else None
+        found = self.store.get_many([*wanted, marker_key] if marker_key else wanted)
+        fence = fence_of(found.get(keys.fence()))
+        marker = found.get(marker_key) if marker_key else None
+        return SessionSnapshot(
+            fence=fence,
+            buffer=_visible_buffer(found, keys.buffer(session_id), fence),
+            header=_visible_header(found, keys.header(session_id), fence),
+            profile=stored_profile(found.get(keys.profile()), fence),
+            chain=chain_head_of(found.get(keys.chain_head())),
+            marker=_live_marker(marker, fence, now_ms),
+        )
+
+    def commit(self, user_id: str, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> None:
+        """Write the change, all of it or nothing.
+
+        Raises LostRaceError when the session moved since the snapshot, SubjectErasedError when the user's fence did, and
+        StoreUnavailableError.
+        """
+        keys = Keys(user_id, self.keyed)
+        try:
+            self.store.transact(self._writes(keys, session_id, snapshot, change))
+        except ConditionFailedError as failed:
+            if keys.fence() in failed.keys:
+                raise SubjectErasedError("the user was erased while this was under way") from failed
+            raise LostRaceError("the session changed while this was under way", retry_after=1) from failed
+
+    def read_log(self, user_id: str, session_id: str, *, after: int | None, limit: int, now_ms: int, fence: Fence) -> TurnPage:
+        """A page of the session's log, oldest first. Turns past their lifetime are left out, whatever the store still holds."""
+        partition = Keys(user_id, self.keyed).session_log(session_id)
+        page = self.store.query(PageQuery(Table.TURNS, partition, limit, after=after))
+        alive = [item for item in page.items if whole(item, "hidden_after") > now_ms and not fence.hides(item)]
+        return _bounded([read(turn_of, item) for item in alive], _int_position(page))
+
+    def list_headers(self, user_id: str, *, after: str | None, limit: int) -> HeaderPage:
+        """A page of the user's sessions, by their ids."""
+        keys = Keys(user_id, self.keyed)
+        position = SESSION_PREFIX + escaped(after) if after is not None else None
+        query = PageQuery(Table.LONG_TERM, user_id, limit, prefix=SESSION_PREFIX, after=position)
+        page = self.store.query(query)
+        fence = fence_of(self.store.get_many([keys.fence()]).get(keys.fence()))
+        headers = tuple(read(header_of, item) for item in page.items if not fence.hides(item))
+        last = read(header_of, page.items[-1]).session_id if page.next is not None and page.items else None
+        return HeaderPage(headers, last)
+
+    def user_chain_head(self, user_id: str) -> ChainHead:
+        """The head of the user's own audit chain."""
+        key = Keys(user_id, self.keyed).chain_head()
+        return chain_head_of(self.store.get_many([key]).get(key)).value or ChainHead()
+
+    def session_chain_head(self, user_id: str, session_id: str, chain: str) -> ChainHead | None:
+        """The head of a session's audit chain, None when its current incarnation has another one."""
+        key = Keys(user_id, self.keyed).header(session_id)
+        item = self.store.get_many([key]).get(key)
+        header = read(header_of, item) if item else None
+        return header.chain if header and session_chain(header.incarnation) == chain else None
+
+    def _writes(self, keys: Keys, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> list[Write]:
+        fence = snapshot.fence
+        entries, head = linked_writes(session_chain(change.header.incarnation), change.header.chain, change.events, self.keyed)
+        header = header_attributes(replace(change.header, chain=head), keys.pending_shard(session_id))
+        writes: list[Write] = [
+            put_versioned(keys.header(session_id), header, snapshot.header, fence),
+            *entries,
+            *user_chain_writes(keys, snapshot.chain, change.user_events, fence),
+            Check(keys.fence(), EpochAtMost(fence.epoch)),
+        ]
+        if change.buffer:
+            writes.append(put_versioned(keys.buffer(session_id), buffer_attributes(change.buffer), snapshot.buffer, fence))
+        if change.profile:
+            writes.append(put_versioned(keys.profile(), profile_attributes(change.profile), snapshot.profile, fence))
+        return writes + _turn_writes(keys, session_id, fence, change)
+
+
+def _turn_writes(keys: Keys, session_id: str, fence: Fence, change: SessionChange) -> list[Write]:
+    turn, marker = change.turn, change.turn_marker
+    if turn is None or marker is None:
+        return []
+    logged = turn_attributes(turn, change.header.incarnation, change.at_ms + LOG_LIFETIME_MS)
+    seen = marker_attributes(marker)
+    return [
+        Put(Item(keys.turn(session_id, turn.timestamp_ms), {**logged, "epoch": fence.epoch}), Absent()),
+        # A marker past its time may still stand there: DynamoDB takes days to remove it.
+        Put(
+            Item(keys.marker(session_id, turn.turn_id), {**seen, "epoch": fence.epoch}),
+            AbsentOrExpired(change.at_ms // 1000),
+        ),
+    ]
+
+
+def turn_marker(turn: Turn, *, content: str, write_id: str, now_ms: int) -> TurnMarker:
+    """The marker of a turn: as long as the turn's log entry lives."""
+    return TurnMarker(turn.timestamp_ms, content, write_id, seconds(now_ms + LOG_LIFETIME_MS))
+
+
+def _visible_buffer(found: Mapping[Key, Item], key: Key, fence: Fence) -> Stored[SessionBuffer]:
+    item = found.get(key)
+    if item is None:
+        return Stored()
+    return Stored(None if fence.hides(item) else read(buffer_of, item), whole(item, "version"))
+
+
+def _visible_header(found: Mapping[Key, Item], key: Key, fence: Fence) -> Stored[SessionHeader]:
+    item = found.get(key)
+    if item is None:
+        return Stored()
+    return Stored(None if fence.hides(item) else read(header_of, item), whole(item, "version"))
+
+
+def _live_marker(item: Item | None, fence: Fence, now_ms: int) -> TurnMarker | None:
+    if item is None or fence.hides(item):
+        return None
+    marker = read(marker_of, item)
+    return marker if marker.expires_at * 1000 > now_ms else None
+
+
+def _bounded(turns: list[Turn], following: int | None) -> TurnPage:
+    """The page, cut where its text grows beyond what one answer carries: text that lies compressed is larger than its items."""
+    size = 0
+    for count, turn in enumerate(turns):
+        size += turn.size
+        if count and size > MAX_PAGE_TEXT_BYTES:
+            return TurnPage(tuple(turns[:count]), turns[count - 1].timestamp_ms)
+    return TurnPage(tuple(turns), following)
+
+
+def _int_position(page: Page) -> int | None:
+    return int(page.next) if page.next is not None else None

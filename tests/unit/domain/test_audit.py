@@ -1,0 +1,84 @@
+from dataclasses import replace
+
+import pytest
+
+from keepsake.domain.audit import Action, Actor, AuditEntry, AuditEvent, ChainHead, Fault, ended, follow, linked
+from keepsake.domain.hashing import KeyedHash
+
+KEYED = KeyedHash("v1", b"k" * 32)
+CHAIN = "session.x"
+
+
+def make_chain(length: int, *, keyed: KeyedHash = KEYED) -> tuple[list[AuditEntry], ChainHead]:
+    head, entries = ChainHead(), []
+    for number in range(length):
+        event = AuditEvent(Action.TURN_WRITTEN, Actor.SELF, number, {"turn": 1}, {"turn": f"v1.{number}"})
+        entry, head = linked(CHAIN, head, event, keyed)
+        entries.append(entry)
+    return entries, head
+
+
+def test_an_untouched_chain_holds_together() -> None:
+    entries, head = make_chain(5)
+    found = follow(CHAIN, ChainHead(), entries, KEYED)
+    assert found.broken is None
+    assert ended(CHAIN, found.head, head) is None
+
+
+@pytest.mark.parametrize("field", ["actor", "at_ms", "counts", "refs", "action"])
+def test_a_changed_entry_is_named(field: str) -> None:
+    other = {"actor": "admin", "at_ms": 99, "counts": {"turn": 2}, "refs": {}, "action": Action.SESSION_OPENED}
+    entries, _ = make_chain(5)
+    entries[2] = replace(entries[2], event=replace(entries[2].event, **{field: other[field]}))
+    broken = follow(CHAIN, ChainHead(), entries, KEYED).broken
+    assert broken is not None
+    assert (broken.sequence, broken.fault) == (3, Fault.CHANGED)
+
+
+def test_an_entry_forged_without_the_key_is_named() -> None:
+    entries, _ = make_chain(5)
+    forged, _ = make_chain(5, keyed=KeyedHash("v1", b"z" * 32))
+    entries[3] = replace(forged[3], previous=entries[2].hash)
+    broken = follow(CHAIN, ChainHead(), entries, KEYED).broken
+    assert broken is not None
+    assert (broken.sequence, broken.fault) == (4, Fault.CHANGED)
+
+
+def test_a_dropped_entry_is_named() -> None:
+    entries, _ = make_chain(5)
+    broken = follow(CHAIN, ChainHead(), entries[:1] + entries[2:], KEYED).broken
+    assert broken is not None
+    assert (broken.sequence, broken.fault) == (2, Fault.DROPPED)
+
+
+def test_dropped_last_entries_are_named_by_the_head() -> None:
+    entries, head = make_chain(5)
+    found = follow(CHAIN, ChainHead(), entries[:3], KEYED)
+    broken = ended(CHAIN, found.head, head)
+    assert broken is not None
+    assert (broken.sequence, broken.fault) == (4, Fault.DROPPED)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (0, 4), (1, 3)])
+def test_swapped_entries_are_named(first: int, second: int) -> None:
+    entries, _ = make_chain(5)
+    one, two = entries[first], entries[second]
+    entries[first], entries[second] = replace(two, sequence=one.sequence), replace(one, sequence=two.sequence)
+    broken = follow(CHAIN, ChainHead(), entries, KEYED).broken
+    assert broken is not None
+    assert (broken.sequence, broken.fault) == (first + 1, Fault.REORDERED)
+
+
+def test_an_entry_beyond_the_head_is_named() -> None:
+    entries, _ = make_chain(5)
+    found = follow(CHAIN, ChainHead(), entries, KEYED)
+    broken = ended(CHAIN, found.head, ChainHead(4, entries[3].hash))
+    assert broken is not None
+    assert (broken.sequence, broken.fault) == (5, Fault.INSERTED)
+
+
+def test_an_entry_of_another_chain_does_not_fit() -> None:
+    entries, _ = make_chain(2)
+    broken = follow("session.y", ChainHead(), entries, KEYED).broken
+    assert broken is not None
+    assert broken.fault is Fault.CHANGED
