@@ -62,7 +62,7 @@ class Assembled:
 
 
 def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[str], closing: ExitStack) -> Assembled:
-    """All of a service on this data folder, until `closing` closes it. `endpoint` is DynamoDB's; None takes the embedded stores."""
+    """All of a service on this data folder, until `closing` closes it. `endpoint` is DynamoDB's, None for embedded stores."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     template, clock, issuer = load_template(), ShiftedClock(folder.clock), TokenIssuer(folder.token_key)

@@ -78,7 +78,7 @@ class Template:
 
 
 def load_template(path: Path = TEMPLATE) -> Template:
-    """Read the template. Raises TemplateError where it cannot be followed, OSError and yaml.YAMLError where it cannot be read."""
+    """Read the template. Raises ValueError where it cannot be followed, OSError and yaml.YAMLError where it cannot be read."""
     document = read_template(path)
     return Template(routes_of(document), schedules_of(document), definitions_of(document))
 
@@ -106,14 +106,14 @@ def routes_of(document: Node) -> tuple[Route, ...]:
 
 
 def schedules_of(document: Node) -> tuple[Schedule, ...]:
-    """The schedules, at the rates that the parameters' defaults give. Raises TemplateError."""
+    """The schedules, at the rates that the parameters' defaults give. Raises TemplateError where a rate is none."""
     parameters = document.get("Parameters", {})
     functions = resources(document, "AWS::Serverless::Function")
     return tuple(plan for name, function in functions for plan in _schedules(name, function["Properties"], parameters))
 
 
 def definitions_of(document: Node) -> tuple[TableDefinition, ...]:
-    """The tables. Raises TemplateError."""
+    """The tables. Raises ValueError for a table or an index that the port does not name."""
     return tuple(_table(name, table["Properties"]) for name, table in resources(document, "AWS::DynamoDB::Table"))
 
 
