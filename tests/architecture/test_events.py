@@ -1,0 +1,72 @@
+"""There is an event for every trigger of the template, and it is what the trigger really sends."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.template import Route, load_template
+
+EVENTS = Path(__file__).resolve().parents[2] / "events"
+TEMPLATE = load_template()
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    event = json.loads(path.read_text(encoding="utf-8"))
+    assert isinstance(event, dict)
+    return event
+
+
+HTTP = {path.stem: event for path in sorted(EVENTS.glob("*.json")) if (event := loaded(path)).get("version") == "2.0"}
+
+
+def route_of(event: dict[str, Any]) -> Route:
+    return next(route for route in TEMPLATE.routes if f"{route.method} {route.path}" == event["routeKey"])
+
+
+def test_every_route_has_one_event() -> None:
+    assert sorted(event["routeKey"] for event in HTTP.values()) == sorted(
+        f"{each.method} {each.path}" for each in TEMPLATE.routes
+    )
+
+
+def test_every_schedule_has_its_event_and_there_are_no_others() -> None:
+    others = {path.stem: loaded(path) for path in EVENTS.glob("*.json") if path.stem not in HTTP}
+    assert others == {schedule.name: dict(schedule.event) for schedule in TEMPLATE.schedules}
+
+
+@pytest.mark.parametrize("name", HTTP)
+def test_paths_and_methods_agree_within_the_event(name: str) -> None:
+    event = HTTP[name]
+    context, route = event["requestContext"], route_of(event)
+    path = route.path.format(**event.get("pathParameters", {}))
+    assert (context["routeKey"], context["http"]["method"]) == (event["routeKey"], route.method)
+    assert event["rawPath"] == context["http"]["path"] == path
+
+
+@pytest.mark.parametrize("name", HTTP)
+def test_claims_are_strings_and_only_where_somebody_is_asked_who_calls(name: str) -> None:
+    context = HTTP[name]["requestContext"]
+    if not route_of(HTTP[name]).authorised:
+        assert "authorizer" not in context
+        return
+    claims = context["authorizer"]["jwt"]["claims"]
+    assert claims["sub"]
+    assert {type(claim) for claim in claims.values()} == {str}
+
+
+@pytest.mark.parametrize("name", HTTP)
+def test_headers_are_lower_case_and_bodies_are_as_long_as_they_say(name: str) -> None:
+    event = HTTP[name]
+    headers, body = event["headers"], event.get("body", "")
+    assert all(header == header.lower() for header in headers)
+    assert int(headers.get("content-length", "0")) == len(body.encode())
+    if body:
+        assert headers["content-type"] == "application/json"
+        assert isinstance(json.loads(body), dict)
+
+
+def test_only_the_audit_is_called_by_an_admin() -> None:
+    admins = {name for name, event in HTTP.items() if "keepsake-admins" in json.dumps(event["requestContext"])}
+    assert admins == {"audit_verify"}
