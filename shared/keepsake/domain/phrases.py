@@ -26,7 +26,7 @@ _PLURAL_IES = re.compile(r"[^aeiou]y$")
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A text as folded words and clause breaks, in order. "'s" is dropped, so that "Parkinson's disease" is "Parkinson disease"."""
+    """A text as folded words and clause breaks, in order. "'s" is dropped: "Parkinson's disease" is "Parkinson disease"."""
 
     words: tuple[str, ...]
     text: str = ""  # the folded text, where it holds a script without spaces

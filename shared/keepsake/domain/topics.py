@@ -1,4 +1,4 @@
-"""Topics and areas by keywords, and the wordings by which people change or follow a topic. Which words those are stands in a data file.
+"""Topics and areas by keywords, and the wordings by which people change or follow a topic. The words stand in a data file.
 
 A file of topics has the tables `[areas.<area>]` (keywords, topics, methods, advanced, professions) and `[conversation]`.
 """
@@ -106,12 +106,13 @@ class TopicLexicon:
         topic_at = max((hit.start for hit in hits if hit.value.kind is Kind.TOPIC), default=-1)
         if self.cues.changes.find_unspaced(spoken) or (topic_at >= 0 and self.cues.changes_to.find_unspaced(spoken)):
             return True
+        leans_back = topic_at < 0 or bool(self.cues.back_references.find(spoken))
         for start in spoken.clause_starts:
             for index in self._openings(spoken, start, over_breaks=False):
                 if self.cues.changes.at(spoken, index):
                     return True
                 change = self.cues.changes_to.at(spoken, index)
-                if change and topic_at >= change.end and not self.cues.back_references.find(spoken):
+                if change and topic_at >= change.end and not leans_back:
                     return True
         return False
 
@@ -174,7 +175,8 @@ def _compiled(own: dict[PhraseKey, Mention], areas: tuple[str, ...], cues: Cues,
     if len(areas) > MAX_AREAS:
         raise InvalidTopicsError(f"areas: at most {MAX_AREAS} areas")
     owned = {
-        key: replace(mention, area=owners[mention.name]) if mention.kind is Kind.TOPIC else mention for key, mention in entries.items()
+        key: replace(mention, area=owners[mention.name]) if mention.kind is Kind.TOPIC else mention
+        for key, mention in entries.items()
     }
     return TopicLexicon(areas, phrase_table(owned), cues, MappingProxyType(owners))
 
@@ -195,7 +197,9 @@ def _claim(claims: dict[PhraseKey, Mention], mention: Mention, keywords: tuple[s
     for keyword in keywords:
         holder = claims.setdefault(phrase_key(keyword), mention)
         if holder != mention:
-            raise InvalidTopicsError(f"{where}: {keyword!r} already belongs to {holder.name!r} ({holder.kind}, area {holder.area!r})")
+            raise InvalidTopicsError(
+                f"{where}: {keyword!r} already belongs to {holder.name!r} ({holder.kind}, area {holder.area!r})"
+            )
 
 
 def _cues(value: object, default: TopicLexicon | None, *, adds: bool) -> Cues:
@@ -228,5 +232,7 @@ def _only_known(table: Mapping[str, object], known: set[str], where: str) -> Non
 
 def _name(name: str, where: str) -> str:
     if not phrase_key(name) or len(name.encode(errors="replace")) > MAX_NAME_BYTES or name != " ".join(name.split()):
-        raise InvalidTopicsError(f"{where}: {name!r} is no name; it needs a word, single spaces and at most {MAX_NAME_BYTES} bytes")
+        raise InvalidTopicsError(
+            f"{where}: {name!r} is no name; it needs a word, single spaces and at most {MAX_NAME_BYTES} bytes"
+        )
     return name

@@ -1,0 +1,30 @@
+"""The data files of the package, and the operator's own, read and compiled once a container."""
+
+import tomllib
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
+
+
+@lru_cache(maxsize=8)
+def load_topics(extra: Path | None = None) -> TopicLexicon:
+    """The topics that come with the package, extended or replaced by the operator's file `extra`.
+
+    Raises InvalidTopicsError when that file cannot be read, is no TOML, or does not say what it should.
+    """
+    if extra is None:
+        return parse(_packaged("topics.toml"))
+    try:
+        content = tomllib.loads(extra.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidTopicsError(f"{extra}: cannot be read: {error}") from error
+    try:
+        return parse(content, default=load_topics())
+    except InvalidTopicsError as error:
+        raise InvalidTopicsError(f"{extra}: {error}") from error
+
+
+def _packaged(name: str) -> dict[str, object]:
+    return tomllib.loads((files("keepsake") / "data" / name).read_text(encoding="utf-8"))
