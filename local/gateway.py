@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from keepsake.ports.surroundings import Clock
 from local.answers import Answer, MalformedResultError, from_result, problem
@@ -39,7 +39,6 @@ OwnEndpoint = Callable[[Request, bytes], Answer]
 
 LARGEST_BODY = 10 * 1024 * 1024
 LARGEST_EVENT = 6 * 1024 * 1024  # what a function may be sent
-LONGEST_S = 30.0  # an HTTP API waits no longer for a function
 THREADS = 40
 
 log = logging.getLogger("keepsake.local")
@@ -62,7 +61,8 @@ class Gateway:
     issuer: TokenIssuer
     clock: Clock
     cors: Cors
-    threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, thread_name_prefix="handler"))
+    threads: ThreadPoolExecutor
+    longest_s: float = 30.0  # an HTTP API waits no longer for a function
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. One whose client went away before it was whole reaches no handler."""
@@ -120,9 +120,9 @@ class Gateway:
         handler = self.doors.handlers[match.route.function]
         context = FunctionContext(match.route.function, request.request_id)
         running = asyncio.get_running_loop().run_in_executor(self.threads, copy_context().run, handler, event, context)
-        await asyncio.wait([running], timeout=LONGEST_S)
+        await asyncio.wait([running], timeout=self.longest_s)
         if not running.done():  # the function runs on, as the real one would, and may yet write
-            log.error("%s did not answer in %.0f s", match.route_key, LONGEST_S)
+            log.error("%s did not answer in %.0f s", match.route_key, self.longest_s)
             refusal = _refusal(
                 request, 503, "function_timeout", "The function did not answer in time; what it was asked may still take effect."
             )

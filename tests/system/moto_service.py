@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any
 
-from moto.server import DomainDispatcherApplication, create_backend_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
 

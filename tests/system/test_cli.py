@@ -1,0 +1,183 @@
+"""The command line, as a person meets it: what it prints, what it refuses, how it stops."""
+
+import signal
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import jwt
+import pytest
+
+from local.tokens import API_AUDIENCE
+from tests.system.running import Service, local, running
+
+pytestmark = pytest.mark.sockets
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def assert_one_line(complaint: str, *words: str) -> None:
+    assert complaint.startswith("keepsake: ")
+    assert complaint.count("\n") == 1, complaint
+    for word in words:
+        assert word in complaint
+
+
+def test_token_prints_a_token_and_nothing_else(data: Path) -> None:
+    made = local(
+        "token", "研究者", "--admin", "--clearance", "2", "--compartment", "a", "--compartment", "b", "--data", str(data)
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout.count("\n") == 1
+    claims = jwt.decode(made.stdout.strip(), (data / "token-key").read_bytes(), ["HS256"])
+    assert (claims["sub"], claims["client_id"], claims["clearance"], claims["compartments"]) == ("研究者", API_AUDIENCE, 2, "a b")
+    assert claims["cognito:groups"] == ["keepsake-admins"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("token", ""), ("token", "a", "--clearance", "-1"), ("token", "a", "--ttl", "soon"), ("clock", "advance", "x")]
+)
+def test_what_makes_no_sense_is_one_line(data: Path, arguments: tuple[str, ...]) -> None:
+    done = local(*arguments, "--data", str(data))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert_one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("serve",), ("token",), ("tick",), ("clock",), ("clock", "advance"), ("replay",), ("demo",)]
+)
+def test_every_command_explains_itself(command: tuple[str, ...]) -> None:
+    done = local(*command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: python -m local")
+
+
+@pytest.mark.parametrize("command", [("tick",), ("clock", "show"), ("clock", "advance", "1m"), ("demo",)])
+def test_without_a_service_there_is_one_clear_line(data: Path, command: tuple[str, ...]) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    done = local(*command, "--data", str(data), "--url", url)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert_one_line(done.stderr, url, "--url")
+
+
+def test_the_demo_comes_out_as_told_twice_over(sqlite_service: Service) -> None:
+    for _ in range(2):
+        done = local("demo", "--data", str(sqlite_service.data), "--url", sqlite_service.url)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "[NO]" not in done.stdout
+        assert "Research interests: " in done.stdout
+
+
+def test_the_demo_comes_out_as_told_on_dynamodb(dynamodb_service: Service) -> None:
+    done = local("demo", "--data", str(dynamodb_service.data), "--url", dynamodb_service.url)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_tick_and_clock_say_what_they_did(sqlite_service: Service, user: str) -> None:
+    where = ("--data", str(sqlite_service.data), "--url", sqlite_service.url)
+    sqlite_service.client(user).post_turn("s", {"role": "user", "content": "I study diabetes."})
+    ticked = local("tick", *where)
+    assert ticked.returncode == 0, ticked.stderr
+    assert [line.split(":")[0] for line in ticked.stdout.splitlines()] == ["consolidation", "retention"]
+    assert local("tick", "retention", *where).stdout.startswith("retention: removed=")
+    before = sqlite_service.client(user).get_session("s").json["session"]["expires_at"]
+    assert local("clock", "advance", "1h30m", *where).returncode == 0
+    assert "seconds ahead of the real time" in local("clock", "show", *where).stdout
+    assert sqlite_service.client(user).get_session("s").status == 404
+    assert sqlite_service.client(user).post_turn("s", {"role": "user", "content": "again"}).json["session"]["previous_expired"]
+    assert sqlite_service.client(user).get_session("s").json["session"]["expires_at"] > before
+
+
+def test_another_data_folder_s_key_is_not_accepted(sqlite_service: Service, data: Path) -> None:
+    done = local("tick", "--data", str(data), "--url", sqlite_service.url)
+    assert done.returncode == 1
+    assert_one_line(done.stderr, "--data")
+
+
+def test_expired_items_are_swept_by_retention(data: Path) -> None:
+    with running(data) as service:
+        where = ("--data", str(data), "--url", service.url)
+        service.client("ann").post_turn("s", {"role": "user", "content": "gone in a week"})
+        assert local("clock", "advance", "8d", *where).returncode == 0
+        assert service.client("ann").get_turns("s").json["turns"] == []
+        removed = local("tick", "retention", *where).stdout
+        assert service.stop() == 0
+    assert removed.startswith("retention: removed=")
+    with closing(sqlite3.connect(data / "keepsake.db")) as database:
+        dump = "\n".join(database.iterdump())
+    assert "gone in a week" not in dump
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_service_without_a_traceback_and_data_and_clock_stay(data: Path, number: signal.Signals) -> None:
+    with running(data) as service:
+        service.client("ann").post_turn("s", {"role": "user", "content": "hello"})
+        assert local("clock", "advance", "10m", "--data", str(data), "--url", service.url).returncode == 0
+        service.process.send_signal(number)
+        assert service.process.wait(20) == 0
+    assert service.said[-1] == "Stopped."
+    assert "Traceback" not in "\n".join(service.said)
+    with running(data) as again:
+        assert [turn["content"] for turn in again.client("ann").all_turns("s")] == ["hello"]
+        assert "600 seconds ahead" in local("clock", "show", "--data", str(data), "--url", again.url).stdout
+
+
+def test_fresh_forgets_and_makes_old_tokens_worthless(data: Path) -> None:
+    with running(data) as service:
+        old = service.client("ann")
+        old.post_turn("s", {"role": "user", "content": "hello"})
+        assert service.stop() == 0
+    (data / "notes.txt").write_text("mine")
+    with running(data, "--fresh") as again:
+        assert again.client("ann").list_sessions().json["sessions"] == []
+        assert old.pool.request("GET", f"{again.url}/v1/sessions", headers={"authorization": f"Bearer {old.token}"}).status == 401
+    assert (data / "notes.txt").read_text() == "mine"
+
+
+def test_fresh_refuses_a_folder_that_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "keepsake.db").write_text("somebody's")
+    done = local("serve", "--fresh", "--data", str(tmp_path), "--port", "0")
+    assert done.returncode == 1
+    assert_one_line(done.stderr, "not a Keepsake data folder", "--data")
+    assert (tmp_path / "keepsake.db").read_text() == "somebody's"
+
+
+def test_one_service_per_data_folder_and_per_port(sqlite_service: Service, data: Path) -> None:
+    second = local("serve", "--data", str(sqlite_service.data), "--port", "0", "--fresh")
+    assert second.returncode == 1
+    assert_one_line(second.stderr, "already runs", "--data")
+    port = sqlite_service.url.rsplit(":", 1)[1]
+    busy = local("serve", "--data", str(data), "--port", port)
+    assert busy.returncode == 1
+    assert_one_line(busy.stderr, f"port {port}", "--port")
+    assert sqlite_service.client("ann").health().status == 200
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--stores", "dynamodb"),
+        ("--stores", "dynamodb", "--endpoint", "localhost:8000"),
+        ("--endpoint", "http://127.0.0.1:1"),
+        ("--stores", "dynamodb", "--endpoint", "http://127.0.0.1:1"),
+        ("--port", "99999"),
+    ],
+)
+def test_a_service_that_cannot_start_says_why(data: Path, arguments: tuple[str, ...]) -> None:
+    done = local("serve", "--data", str(data), *(() if "--port" in arguments else ("--port", "0")), *arguments)
+    assert done.returncode == 1
+    assert_one_line(done.stderr)
+
+
+def test_serve_with_the_demo_shows_how_to_call(data: Path) -> None:
+    with running(data, "--demo") as service:
+        told = "\n".join(service.said)
+        assert "All of it came out as told." in told
+    shown = "\n".join(service.said)
+    assert f"curl -s {service.url}/v1/sessions/first/turns" in shown
+    assert "authorization: Bearer ey" in shown
