@@ -42,10 +42,7 @@ def _package(layer: Path) -> Iterator[str]:
 
 
 def _functions(build: Path) -> Iterator[str]:
-    folders = [path.parent.name for path in (ROOT / "functions").glob("*/app.py")]
-    if not folders:
-        yield "no function has an app.py"
-    for folder in folders:
+    for folder in (path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")):
         if not (build / f"{folder.capitalize()}Function" / "app.py").is_file():
             yield f"{folder} was not built"
 
