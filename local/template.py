@@ -20,6 +20,8 @@ Node = Mapping[str, Any]
 
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _MINUTES = {"minute": 1, "hour": 60, "day": 24 * 60}
+# What the deployed scheduler fills in: times and ids of the run.
+_SCHEDULERS_OWN = re.compile(r"<aws\.scheduler\.[a-z-]+>")
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 
 
@@ -135,7 +137,8 @@ def _schedules(name: str, function: Node, parameters: Node) -> Iterator[Schedule
         if event["Type"] == "ScheduleV2":
             plan = event["Properties"]
             minutes = _minutes(_filled_in(plan["ScheduleExpression"], parameters))
-            yield Schedule(event_name.lower(), name, module_of(function), minutes, json.loads(plan.get("Input", "{}")))
+            event_sent = json.loads(_SCHEDULERS_OWN.sub("local", plan.get("Input", "{}")))
+            yield Schedule(event_name.lower(), name, module_of(function), minutes, event_sent)
 
 
 def _filled_in(value: str | Node, parameters: Node) -> str:

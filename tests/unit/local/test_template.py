@@ -21,7 +21,7 @@ FUNCTION = """
           Type: ScheduleV2
           Properties:
             ScheduleExpression: EXPRESSION
-            Input: '{"depth": 2}'
+            Input: '{"depth": 2, "id": "<aws.scheduler.execution-id>"}'
         Ask:
           Type: HttpApi
           Properties: {Method: get, Path: "/v1/sums/{id}", Auth: {Authorizer: NONE}}
@@ -64,7 +64,7 @@ def test_a_tag_that_would_make_an_object_makes_none(tmp_path: Path) -> None:
 )
 def test_routes_and_schedules_are_read_with_the_parameters_defaults(tmp_path: Path, expression: str, minutes: int) -> None:
     template = load_template(written(tmp_path, FUNCTION.replace("EXPRESSION", expression)))
-    assert template.schedules == (Schedule("nightly", "Sum", "functions.sum.app", minutes, {"depth": 2}),)
+    assert template.schedules == (Schedule("nightly", "Sum", "functions.sum.app", minutes, {"depth": 2, "id": "local"}),)
     assert template.routes == (Route("GET", "/v1/sums/{id}", "Sum", "functions.sum.app", authorised=False),)
 
 
