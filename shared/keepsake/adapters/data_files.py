@@ -5,6 +5,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
 from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
 
 
@@ -24,6 +25,12 @@ def load_topics(extra: Path | None = None) -> TopicLexicon:
         return parse(content, default=load_topics())
     except InvalidTopicsError as error:
         raise InvalidTopicsError(f"{extra}: {error}") from error
+
+
+@lru_cache(maxsize=1)
+def load_profile_patterns() -> ProfilePatterns:
+    """The wordings from which a profile is learned."""
+    return parse_patterns(_packaged("profile_patterns.toml"))
 
 
 def _packaged(name: str) -> dict[str, object]:

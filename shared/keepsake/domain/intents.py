@@ -50,8 +50,8 @@ class IntentStack:
     def advance(self, text: str, turn: int, lexicon: TopicLexicon, clearance: Clearance = OPEN) -> "IntentStack":
         """The stack after a turn that says `text` under `clearance`.
 
-        An explicit change of topic clears first. A follow-up mentions again what the last turn with a topic mentioned, and is never
-        more open than that.
+        An explicit change of topic clears first. A follow-up mentions again what the last turn with a topic mentioned, never
+        more openly than that did.
         """
         reading = lexicon.read(text)
         stack = self.cleared() if reading.explicit_change else self.expired(turn - 1)

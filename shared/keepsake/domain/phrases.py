@@ -137,6 +137,11 @@ def phrase_key(phrase: str) -> PhraseKey:
     return (spoken.text.strip(),) if spoken.text else tuple(word for word in spoken.words if word not in BREAKS)
 
 
+def surface_words(text: str) -> tuple[str, ...]:
+    """The words and clause breaks of a text as they stand there, without "'s"; folded one by one they make a `Spoken`."""
+    return tuple(_PIECES.findall(_POSSESSIVE.sub("", text.replace("’", "'"))))
+
+
 def phrase_set(phrases: Sequence[str]) -> PhraseTable[bool]:
     """A table that only says whether a phrase is there."""
     return phrase_table({phrase_key(phrase): True for phrase in phrases})
