@@ -6,10 +6,23 @@ from typing import Any
 
 import pytest
 
+from functions.audit.app import ROUTES as AUDIT
+from functions.health.app import ROUTES as HEALTH
+from functions.profile.app import ROUTES as PROFILE
+from functions.sessions.app import ROUTES as SESSIONS
+from functions.turn.app import ROUTES as TURN
+from keepsake.api.requests import parsed
 from local.template import Route, load_template
 
 EVENTS = Path(__file__).resolve().parents[2] / "events"
 TEMPLATE = load_template()
+ANSWERED = {
+    "TurnFunction": TURN,
+    "SessionsFunction": SESSIONS,
+    "ProfileFunction": PROFILE,
+    "AuditFunction": AUDIT,
+    "HealthFunction": HEALTH,
+}
 
 
 def loaded(path: Path) -> dict[str, Any]:
@@ -25,6 +38,21 @@ def route_of(event: dict[str, Any]) -> Route:
     return next(route for route in TEMPLATE.routes if f"{route.method} {route.path}" == event["routeKey"])
 
 
+def test_functions_answer_the_routes_that_the_template_sends_them_and_no_others() -> None:
+    answered = {(function, route.key, not route.is_open) for function, routes in ANSWERED.items() for route in routes}
+    assert answered == {(route.function, f"{route.method} {route.path}", route.authorised) for route in TEMPLATE.routes}
+
+
+@pytest.mark.parametrize("name", HTTP)
+def test_bodies_are_what_the_function_takes(name: str) -> None:
+    event = HTTP[name]
+    route = next(each for routes in ANSWERED.values() for each in routes if each.key == event["routeKey"])
+    assert set(event.get("queryStringParameters", {})) <= set(route.query)
+    if "body" in event:
+        assert route.body is not None
+        parsed(route.body, event["body"].encode())
+
+
 def test_every_route_has_one_event() -> None:
     assert sorted(event["routeKey"] for event in HTTP.values()) == sorted(
         f"{each.method} {each.path}" for each in TEMPLATE.routes
@@ -33,6 +61,9 @@ def test_every_route_has_one_event() -> None:
 
 def test_every_schedule_has_its_event_and_there_are_no_others() -> None:
     others = {path.stem: loaded(path) for path in EVENTS.glob("*.json") if path.stem not in HTTP}
+    for event in others.values():
+        assert event["id"]
+        event["id"] = "local"
     assert others == {schedule.name: dict(schedule.event) for schedule in TEMPLATE.schedules}
 
 
