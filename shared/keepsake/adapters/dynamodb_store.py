@@ -68,7 +68,7 @@ def make_client(
         tcp_keepalive=True,
         parameter_validation=False,  # requests are built here, from values that were checked
     )
-    return boto3.session.Session(region_name=region).client("dynamodb", endpoint_url=endpoint, config=config)
+    return boto3.client("dynamodb", region_name=region, endpoint_url=endpoint, config=config)
 
 
 class DynamoDbItemStore:

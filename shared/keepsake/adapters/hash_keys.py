@@ -31,7 +31,7 @@ def make_client(*, region: str | None = None, endpoint: str | None = None) -> Se
     from botocore.config import Config  # noqa: PLC0415
 
     config = Config(connect_timeout=1, read_timeout=2.5, retries={"mode": "standard", "total_max_attempts": 3})
-    return boto3.session.Session(region_name=region).client("secretsmanager", endpoint_url=endpoint, config=config)
+    return boto3.client("secretsmanager", region_name=region, endpoint_url=endpoint, config=config)
 
 
 class FileHashKeys:

@@ -1,0 +1,502 @@
+"""What the DynamoDB store does when DynamoDB, or the way to it, fails: faults are put in at the HTTP level, below the SDK."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+import botocore.exceptions
+import botocore.parsers
+import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.exceptions import BotoCoreError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
+from moto import mock_aws
+from moto.core.models import botocore_stubber
+
+from keepsake.adapters.aws_errors import ERRORS_BY_CODE, aws_errors_mapped
+from keepsake.adapters.dynamodb_store import DynamoDbItemStore, make_client
+from keepsake.domain.errors import CorruptItemError, ItemTooLargeError, StoreError, StoreUnavailableError
+from keepsake.ports.item_store import (
+    Absent,
+    ConditionFailedError,
+    Index,
+    Item,
+    Key,
+    PageQuery,
+    Put,
+    Table,
+    VersionEquals,
+)
+from tests.dynamodb_tables import create_tables
+from tests.fakes import FakeChance, FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    Fault = Callable[["Wire", AWSPreparedRequest], AWSResponse | None]
+
+JSON = "application/x-amz-json-1.0"
+SECRET = "what the user wrote"
+
+
+class RawBody(BytesIO):
+    """What botocore reads an answer from."""
+
+    def stream(self, **_: object) -> Iterator[bytes]:
+        yield self.read()
+
+
+class Wire:
+    """Stands between the SDK and moto. Plays `faults`, one a request; honours client request tokens, which moto does not."""
+
+    def __init__(self, client: DynamoDBClient) -> None:
+        self.faults: list[Fault] = []
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+        self._done: dict[str, AWSResponse] = {}
+        # else moto would get every request, answered here or not
+        client.meta.events.unregister("before-send", botocore_stubber)  # type: ignore[arg-type]
+        client.meta.events.register("before-send.dynamodb", self._between)  # type: ignore[arg-type]  # it may answer
+
+    def _between(self, request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
+        operation = request.headers["X-Amz-Target"]
+        self.sent.append((str(operation, "ascii") if isinstance(operation, bytes) else operation, body_of(request)))
+        if self.faults:
+            return self.faults.pop(0)(self, request)
+        return self.reach(request)
+
+    def reach(self, request: AWSPreparedRequest) -> AWSResponse:
+        """What DynamoDB does with a request that gets through."""
+        token = body_of(request).get("ClientRequestToken")
+        if token in self._done:
+            return answer(request, 200, {})
+        response = botocore_stubber("before-send", request)
+        assert response
+        if token and response.status_code == 200:
+            self._done[token] = response
+        return response
+
+    def tokens(self) -> list[str]:
+        return [body["ClientRequestToken"] for _, body in self.sent if "ClientRequestToken" in body]
+
+
+def body_of(request: AWSPreparedRequest) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(cast("bytes", request.body))
+    return body
+
+
+def answer(request: AWSPreparedRequest, status: int, body: object, content_type: str = JSON) -> AWSResponse:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers: Any = {"content-type": content_type, "x-amzn-requestid": "R"}
+    return AWSResponse(request.url, status, headers, RawBody(raw))
+
+
+# ---- faults -----------------------------------------------------------------------------------------------------------
+
+
+def through(wire: Wire, request: AWSPreparedRequest) -> AWSResponse:
+    return wire.reach(request)
+
+
+def error(code: str, status: int = 400, **rest: object) -> Fault:
+    body = {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": f"no: {SECRET}", **rest}
+    return lambda _, request: answer(request, status, body)
+
+
+def body(raw: object, status: int = 200, content_type: str = JSON) -> Fault:
+    return lambda _, request: answer(request, status, raw, content_type)
+
+
+def cancelled(*codes: str, message: str = SECRET) -> Fault:
+    reasons = [{"Code": code} if code == "None" else {"Code": code, "Message": message} for code in codes]
+    return error("TransactionCanceledException", CancellationReasons=reasons)
+
+
+def broken(exception: Exception) -> Fault:
+    def fail(_: Wire, __: AWSPreparedRequest) -> AWSResponse:
+        raise exception
+
+    return fail
+
+
+def lost_answer(wire: Wire, request: AWSPreparedRequest) -> AWSResponse:
+    """The request takes effect; its answer never comes."""
+    wire.reach(request)
+    raise ReadTimeoutError(endpoint_url=request.url)
+
+
+TIMEOUT = broken(ReadTimeoutError(endpoint_url=f"https://example/{SECRET}"))
+
+
+# ---- the parts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", autouse=True)
+def aws() -> Iterator[None]:
+    with mock_aws():
+        yield
+
+
+@pytest.fixture
+def client() -> DynamoDBClient:
+    return make_client()  # of its own for every test: a client that retried often stops to
+
+
+@pytest.fixture
+def names(client: DynamoDBClient) -> Mapping[Table, str]:
+    return create_tables(client, prefix=uuid4().hex)
+
+
+@pytest.fixture
+def wire(client: DynamoDBClient, names: Mapping[Table, str]) -> Wire:
+    return Wire(client)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def store(client: DynamoDBClient, names: Mapping[Table, str], clock: FakeClock) -> DynamoDbItemStore:
+    return DynamoDbItemStore(client, names, clock=clock, chance=FakeChance(0.5))
+
+
+def item(at: int, **attributes: Any) -> Item:
+    return Item(Key(Table.TURNS, "session", at), attributes)
+
+
+ONE, TWO = item(1, text="one"), item(2, text="two")
+BOTH = {ONE.key: ONE, TWO.key: TWO}
+
+
+@pytest.fixture
+def written(store: DynamoDbItemStore, wire: Wire) -> DynamoDbItemStore:
+    store.transact([Put(ONE), Put(TWO)])
+    wire.sent.clear()
+    return store
+
+
+# ---- reads ------------------------------------------------------------------------------------------------------------
+
+
+def leaving(*sorts: int) -> Fault:
+    """Answers a batch but for the keys of these turns, which come back unprocessed."""
+
+    def fault(wire: Wire, request: AWSPreparedRequest) -> AWSResponse:
+        ((table, asked),) = body_of(request)["RequestItems"].items()
+        keys = asked["Keys"]
+        left = [key for key in keys if int(key["turn_timestamp"]["N"]) in sorts]
+        asked["Keys"] = [key for key in keys if key not in left]
+        read: dict[str, Any] = {"Responses": {}}
+        if len(left) < len(keys):
+            request.body = json.dumps({"RequestItems": {table: asked}}).encode()
+            read = json.loads(wire.reach(request).content)
+        return answer(request, 200, read | {"UnprocessedKeys": {table: {"Keys": left, "ConsistentRead": True}}})
+
+    return fault
+
+
+def test_keys_that_were_left_unprocessed_are_asked_for_again(written: DynamoDbItemStore, wire: Wire, clock: FakeClock) -> None:
+    wire.faults = [leaving(1, 2), leaving(2), through]
+    assert written.get_many([ONE.key, TWO.key, item(3).key]) == BOTH
+    asked = [part for _, sent in wire.sent for part in sent["RequestItems"].values()]
+    assert [len(part["Keys"]) for part in asked] == [3, 2, 1]
+    assert all(part["ConsistentRead"] for part in asked)
+    assert len(clock.slept) == 2
+
+
+def test_keys_that_stay_unprocessed_end_as_unavailable_after_a_bounded_wait(
+    written: DynamoDbItemStore, wire: Wire, clock: FakeClock
+) -> None:
+    wire.faults = [leaving(1, 2)] * 100
+    with pytest.raises(StoreUnavailableError):
+        written.get_many([ONE.key, TWO.key])
+    assert len(wire.sent) == 6
+    assert clock.slept == sorted(clock.slept)
+    assert 0 < sum(clock.slept) < 1
+
+
+def test_a_batch_that_gets_ahead_step_by_step_is_read_to_its_end(store: DynamoDbItemStore, wire: Wire, clock: FakeClock) -> None:
+    store.transact([Put(item(n)) for n in range(20)])
+    wire.faults = [leaving(*range(n, 20)) for n in range(1, 20)]
+    assert len(store.get_many([item(n).key for n in range(20)])) == 20
+    assert max(clock.slept) <= 0.025
+
+
+@pytest.mark.parametrize("lost", [TIMEOUT, lost_answer, error("InternalServerError", 500), body(b"<html>", 503, "text/html")])
+def test_a_read_that_failed_on_its_way_is_sent_again(written: DynamoDbItemStore, wire: Wire, lost: Fault) -> None:
+    wire.faults = [lost]
+    assert written.get_many([ONE.key]) == {ONE.key: ONE}
+    wire.faults = [lost]
+    assert written.query(PageQuery(Table.TURNS, "session", 5)).items == (ONE, TWO)
+
+
+READS: list[Callable[[DynamoDbItemStore], object]] = [
+    lambda store: store.get_many([ONE.key]),
+    lambda store: store.query(PageQuery(Table.TURNS, "session", 5)),
+    lambda store: store.query_index(Index.PENDING_SESSIONS, "7", limit=5),
+]
+CALLS = [*READS, lambda store: store.transact([Put(ONE, Absent())])]
+
+UNANSWERED = [
+    TIMEOUT,
+    broken(ConnectTimeoutError(endpoint_url=SECRET)),
+    broken(EndpointConnectionError(endpoint_url=SECRET, error=SECRET)),
+    error("InternalServerError", 500),
+    error("RequestLimitExceeded", 400),
+    body(b"", 502),
+    body(f"<html>{SECRET}".encode(), 504, "text/html"),
+    body(b"", 429),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("fault", UNANSWERED)
+def test_a_store_that_does_not_answer_is_unavailable_and_nothing_of_it_is_quoted(
+    store: DynamoDbItemStore, wire: Wire, call: Callable[[DynamoDbItemStore], object], fault: Fault
+) -> None:
+    wire.faults = [fault] * 9
+    with pytest.raises(StoreUnavailableError) as raised:
+        call(store)
+    assert len(wire.sent) <= 2
+    assert SECRET not in raised.value.detail
+    assert raised.value.__suppress_context__
+
+
+GARBAGE = [
+    b"",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"7",
+    b"<html>",
+    b"{",
+    b"\xff\xfe",
+    b'{"Responses": 5, "Items": 5}',
+    b'{"Items": {"a": 1}}',
+]
+
+
+@pytest.mark.parametrize("call", READS)
+@pytest.mark.parametrize("content_type", [JSON, "text/html"])
+def test_a_garbled_answer_is_not_an_empty_one(
+    store: DynamoDbItemStore, wire: Wire, call: Callable[[DynamoDbItemStore], object], content_type: str
+) -> None:
+    for raw in GARBAGE:
+        wire.faults = [body(raw, 200, content_type)]
+        with pytest.raises(StoreUnavailableError):
+            call(store)
+        assert wire.faults == []
+
+
+@pytest.mark.parametrize(
+    "wire_item",
+    [
+        {"session_key": {"S": "session"}, "turn_timestamp": {"N": "1"}, "x": {"SS": ["a"]}},
+        {"session_key": {"S": "session"}, "turn_timestamp": {"N": "1"}, "x": {"N": "1.5"}},
+        {"session_key": {"S": "session"}, "turn_timestamp": {"N": "1"}, "x": {"NULL": True}},
+        {"session_key": {"S": "session"}, "turn_timestamp": {"N": "1"}, "x": {"L": [{"N": "1"}]}},
+        {"session_key": {"S": "session"}, "turn_timestamp": {"N": "1"}, "x": {}},
+        {"session_key": {"N": "1"}, "turn_timestamp": {"N": "1"}},
+        {"session_key": {"S": "session"}},
+    ],
+)
+def test_an_item_that_no_keepsake_wrote_is_corrupt(
+    store: DynamoDbItemStore, wire: Wire, names: Mapping[Table, str], wire_item: dict[str, Any]
+) -> None:
+    table = names[Table.TURNS]
+    wire.faults = [body({"Items": [wire_item]}), body({"Responses": {table: [wire_item]}, "UnprocessedKeys": {}})]
+    with pytest.raises(CorruptItemError):
+        store.query(PageQuery(Table.TURNS, "session", 5))
+    with pytest.raises(CorruptItemError):
+        store.get_many([ONE.key])
+
+
+# ---- writes -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_write_whose_answer_was_lost_is_sent_again_under_its_token_and_happens_once(
+    store: DynamoDbItemStore, wire: Wire
+) -> None:
+    wire.faults = [lost_answer]
+    store.transact([Put(ONE, Absent())])
+    first, second = wire.tokens()
+    assert first == second
+    assert store.get_many([ONE.key]) == {ONE.key: ONE}
+
+
+def test_a_write_that_was_lost_on_its_way_is_sent_again(store: DynamoDbItemStore, wire: Wire) -> None:
+    wire.faults = [TIMEOUT]
+    store.transact([Put(ONE, Absent())])
+    assert store.get_many([ONE.key]) == {ONE.key: ONE}
+
+
+def test_a_write_of_which_no_answer_ever_comes_is_unavailable_though_it_took_effect(store: DynamoDbItemStore, wire: Wire) -> None:
+    wire.faults = [lost_answer, lost_answer]
+    with pytest.raises(StoreUnavailableError):
+        store.transact([Put(ONE, Absent())])
+    assert store.get_many([ONE.key]) == {ONE.key: ONE}
+
+
+def test_a_write_that_never_got_through_is_unavailable_and_not_there(store: DynamoDbItemStore, wire: Wire) -> None:
+    wire.faults = [TIMEOUT] * 2
+    with pytest.raises(StoreUnavailableError):
+        store.transact([Put(ONE, Absent())])
+    assert store.get_many([ONE.key]) == {}
+
+
+def test_every_transaction_has_a_token_of_its_own(store: DynamoDbItemStore, wire: Wire) -> None:
+    for _ in range(3):
+        store.transact([Put(ONE)])
+    assert len(set(wire.tokens())) == 3
+    assert all(1 <= len(token) <= 36 for token in wire.tokens())
+
+
+@pytest.mark.parametrize("code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])
+def test_a_transaction_cancelled_for_a_passing_reason_is_sent_again_unchanged_under_a_new_token(
+    store: DynamoDbItemStore, wire: Wire, clock: FakeClock, code: str
+) -> None:
+    wire.faults = [cancelled("None", code), cancelled(code, code)]
+    store.transact([Put(ONE, Absent()), Put(TWO)])
+    assert store.get_many([ONE.key, TWO.key]) == BOTH
+    sent = [body["TransactItems"] for _, body in wire.sent if "TransactItems" in body]
+    assert sent[0] == sent[1] == sent[2]
+    assert len(set(wire.tokens())) == 3
+    assert clock.slept == [0.0125, 0.025]
+
+
+@pytest.mark.parametrize("code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])
+def test_a_reason_that_does_not_pass_ends_as_unavailable(
+    store: DynamoDbItemStore, wire: Wire, clock: FakeClock, code: str
+) -> None:
+    wire.faults = [cancelled(code, "None")] * 100
+    with pytest.raises(StoreUnavailableError):
+        store.transact([Put(ONE), Put(TWO)])
+    assert len(wire.sent) == 6
+    assert sum(clock.slept) < 1
+    wire.faults.clear()
+    assert store.get_many([ONE.key]) == {}
+
+
+@pytest.mark.parametrize("other", ["None", "TransactionConflict", "ThrottlingError", "ValidationError", "SomethingNew"])
+def test_a_condition_that_failed_is_told_whatever_else_went_wrong(store: DynamoDbItemStore, wire: Wire, other: str) -> None:
+    wire.faults = [cancelled(other, "ConditionalCheckFailed", other)]
+    with pytest.raises(ConditionFailedError) as failed:
+        store.transact([Put(ONE), Put(TWO, VersionEquals(1)), Put(item(3))])
+    assert failed.value.keys == (TWO.key,)
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (cancelled("ItemCollectionSizeLimitExceeded", "None"), ItemTooLargeError),
+        (
+            cancelled("ValidationError", "None", message="Item size to update has exceeded the maximum allowed size"),
+            ItemTooLargeError,
+        ),
+        (cancelled("ValidationError", "None"), StoreError),
+        (cancelled("ValidationError", "TransactionConflict"), StoreError),
+        (cancelled("SomethingNew", "None"), StoreError),
+        (cancelled("None", "None"), StoreError),
+        (error("TransactionCanceledException"), StoreError),
+        (error("ValidationException", message="Item size has exceeded the maximum allowed size"), ItemTooLargeError),
+        (error("ValidationException"), StoreError),
+        (error("IdempotentParameterMismatchException"), StoreError),
+        (error("ItemCollectionSizeLimitExceededException"), ItemTooLargeError),
+        (error("AccessDeniedException"), StoreError),
+        (error("ResourceNotFoundException"), StoreError),
+        (error("SomethingNewException"), StoreError),
+        (body(b"", 403), StoreError),
+        (body(b"<html>", 200, "text/html"), StoreUnavailableError),
+        (body(b"[]"), StoreUnavailableError),
+        (error("TransactionCanceledException", CancellationReasons=7), StoreUnavailableError),
+    ],
+)
+def test_what_a_retry_does_not_mend_is_told_at_once(
+    store: DynamoDbItemStore, wire: Wire, fault: Fault, expected: type[StoreError]
+) -> None:
+    wire.faults = [fault]
+    with pytest.raises(StoreError) as raised:
+        store.transact([Put(ONE), Put(TWO)])
+    assert type(raised.value) is expected
+    assert len(wire.sent) == 1
+    assert SECRET not in raised.value.detail
+
+
+def test_a_transaction_still_in_progress_is_asked_for_again_under_its_token(store: DynamoDbItemStore, wire: Wire) -> None:
+    wire.faults = [error("TransactionInProgressException")]
+    store.transact([Put(ONE, Absent())])
+    assert len(set(wire.tokens())) == 1
+    wire.faults = [error("TransactionInProgressException")] * 2
+    with pytest.raises(StoreUnavailableError):
+        store.transact([Put(ONE)])
+
+
+def test_an_item_that_is_too_large_is_refused_before_anything_is_sent(store: DynamoDbItemStore, wire: Wire) -> None:
+    with pytest.raises(ItemTooLargeError):
+        store.transact([Put(ONE), Put(item(2, text="x" * 500_000))])
+    assert wire.sent == []
+
+
+# ---- the map of errors ------------------------------------------------------------------------------------------------
+
+CANCELLATION = "TransactionCanceledException"
+
+
+def test_every_error_that_the_service_model_names_for_our_calls_is_mapped_by_name(client: DynamoDBClient) -> None:
+    model = client.meta.service_model
+    ours = ("BatchGetItem", "Query", "TransactWriteItems")
+    modelled = {shape.name for name in ours for shape in model.operation_model(name).error_shapes}
+    assert modelled - set(ERRORS_BY_CODE) == {CANCELLATION}
+
+
+@pytest.mark.parametrize("code", sorted(ERRORS_BY_CODE))
+def test_an_error_of_each_code_becomes_what_the_map_says(code: str) -> None:
+    response: Any = {"Error": {"Code": code, "Message": SECRET}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    with pytest.raises(StoreError) as raised, aws_errors_mapped("Query"):
+        raise botocore.exceptions.ClientError(response, "Query")
+    assert type(raised.value) is ERRORS_BY_CODE[code]
+    assert SECRET not in str(raised.value)
+
+
+SDK_ERRORS = [
+    kind
+    for _, kind in inspect.getmembers(botocore.exceptions, inspect.isclass)
+    if issubclass(kind, Exception) and not issubclass(kind, (botocore.exceptions.ClientError, Warning))
+]
+PASSING = {
+    "ConnectTimeoutError",
+    "ReadTimeoutError",
+    "EndpointConnectionError",
+    "ConnectionClosedError",
+    "ProxyConnectionError",
+    "SSLError",
+    "IncompleteReadError",
+    "ResponseStreamingError",
+    "CredentialRetrievalError",
+}
+
+
+@pytest.mark.parametrize("kind", [*SDK_ERRORS, botocore.parsers.ResponseParserError], ids=lambda kind: kind.__name__)
+def test_no_error_of_the_sdk_gets_out(kind: type[Exception]) -> None:
+    raised_by_sdk = kind.__new__(kind)  # their constructors want all sorts of parts
+    with pytest.raises(StoreError) as raised, aws_errors_mapped("Query"):
+        raise raised_by_sdk
+    if kind.__name__ in PASSING:
+        assert isinstance(raised.value, StoreUnavailableError)
+    if kind in {botocore.exceptions.NoCredentialsError, botocore.exceptions.ParamValidationError, BotoCoreError}:
+        assert type(raised.value) is StoreError
+
+
+def test_the_client_waits_and_retries_as_stated(client: DynamoDBClient) -> None:
+    config: Any = client.meta.config
+    assert (config.connect_timeout, config.read_timeout) == (1, 2.5)
+    assert config.retries == {"mode": "standard", "total_max_attempts": 2}
+    assert config.tcp_keepalive
+    assert make_client(endpoint="http://127.0.0.1:1", region="eu-north-1").meta.endpoint_url == "http://127.0.0.1:1"
