@@ -113,8 +113,7 @@ class SqliteDatabase:
             self._writer.close()
 
     def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # the log's files take the same mode
+        _make_private(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         for setting in _SETTINGS:
             connection.execute(setting)
@@ -136,6 +135,14 @@ class SqliteDatabase:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailableError("the embedded store is closed")
+
+
+def _make_private(path: Path) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # the files that SQLite puts beside it take the same mode
+    except OSError as error:
+        raise StoreUnavailableError(f"the embedded store's file cannot be had ({type(error).__name__})") from None
 
 
 def _truncate_log(writer: sqlite3.Connection) -> None:
