@@ -63,6 +63,10 @@ check: $(VENV)/.dev ## Check style, types and import rules
 	@$(BIN)/mypy
 	@PYTHONPATH=shared:. $(BIN)/lint-imports
 
+.PHONY: openapi
+openapi: $(VENV)/.dev ## Write docs/openapi.json anew
+	@PYTHONPATH=shared $(BIN)/python -m local.openapi
+
 .PHONY: format
 format: $(VENV)/.dev ## Format the code
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -18,5 +18,5 @@ def verify(services: Runtime, request: Request) -> Response:
     return Response(verified(found))
 
 
-ROUTES = (Route("POST /v1/audit/verify", verify),)
+ROUTES = (Route("POST /v1/audit/verify", verify, body=VerifyBody),)
 lambda_handler = http_handler(ROUTES)

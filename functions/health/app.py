@@ -21,5 +21,5 @@ def health(services: Runtime, request: Request) -> Response:
     )
 
 
-ROUTES = (Route("GET /v1/health", health, is_open=True),)
+ROUTES = (Route("GET /v1/health", health, query=("deep",), is_open=True),)
 lambda_handler = http_handler(ROUTES)

@@ -52,11 +52,11 @@ def delete_artifact(services: Runtime, request: Request) -> Response:
 
 
 ROUTES = (
-    Route("GET /v1/sessions", list_sessions),
+    Route("GET /v1/sessions", list_sessions, query=("limit", "next")),
     Route("GET /v1/sessions/{session_id}", read_session),
-    Route("GET /v1/sessions/{session_id}/turns", read_turns),
+    Route("GET /v1/sessions/{session_id}/turns", read_turns, query=("limit", "next")),
     Route("GET /v1/sessions/{session_id}/scratchpad/{name}", read_artifact),
-    Route("PUT /v1/sessions/{session_id}/scratchpad/{name}", put_artifact),
+    Route("PUT /v1/sessions/{session_id}/scratchpad/{name}", put_artifact, body=ArtifactBody),
     Route("DELETE /v1/sessions/{session_id}/scratchpad/{name}", delete_artifact),
 )
 lambda_handler = http_handler(ROUTES)

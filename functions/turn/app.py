@@ -13,6 +13,6 @@ def take_turn(services: Runtime, request: Request) -> Response:
     return Response(turn_taken(services.turns.take(request.principal, command)))
 
 
-ROUTES = (Route("POST /v1/sessions/{session_id}/turns", take_turn),)
+ROUTES = (Route("POST /v1/sessions/{session_id}/turns", take_turn, body=TurnBody),)
 lambda_handler = http_handler(ROUTES)
 before_snapshot(lambda: runtime().prime())

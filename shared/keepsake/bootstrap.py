@@ -84,7 +84,7 @@ class Runtime:
     @cached_property
     def scratch_pads(self) -> ScratchPads:
         """Scratch pads."""
-        return ScratchPads(self.sessions, self.windows, self.clock, self.retrying, self.settings.idle_ms)
+        return ScratchPads(self.sessions, self.tokens, self.clock, self.retrying, self.settings.idle_ms)
 
     @cached_property
     def profile(self) -> ProfileKeeping:

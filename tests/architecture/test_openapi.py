@@ -9,7 +9,7 @@ TEMPLATE = Path(__file__).parent.parent.parent / "template.yaml"
 
 
 def test_the_committed_description_is_the_one_that_the_code_gives() -> None:
-    assert DESCRIPTION.read_text() == written(), "run: python -m local.openapi"
+    assert DESCRIPTION.read_text() == written(), "run: make openapi"
 
 
 def test_the_description_is_valid() -> None:

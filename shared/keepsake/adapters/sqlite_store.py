@@ -153,7 +153,7 @@ def _is_true(condition: Condition, found: Mapping[str, Value] | None) -> bool:
         case AbsentOrExpired(now):
             return found is None or _at_most(found.get("expires_at"), now, missing=False)
         case EpochAtMost(epoch):
-            return found is None or _at_most(found.get("epoch"), epoch, missing=True)
+            return found is None or _at_most(found.get("epoch"), epoch, missing=False)
         case RevisionAtMost(revision):
             return found is None or _at_most(found.get("revision"), revision, missing=True)
         case NotHeld():

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import BaseModel
+
 from keepsake.api.observability import Observed, observed
 from keepsake.api.principals import principal_of
 from keepsake.api.problems import CONTENT_TYPE, problem, retry_after, status_of
@@ -48,10 +50,15 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route: its key as the gateway writes it, and what answers it. An open route needs no token."""
+    """One route: its key as the gateway writes it, what answers it, and for the API's description the body and query it takes.
+
+    An open route needs no token.
+    """
 
     key: str
     answer: Callable[[Runtime, Request], Response]
+    body: type[BaseModel] | None = None
+    query: tuple[str, ...] = ()
     is_open: bool = False
 
 

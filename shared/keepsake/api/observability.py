@@ -11,8 +11,11 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from keepsake.domain.errors import KeepsakeError
 
-logger = Logger()
-tracer = Tracer(auto_patch=False)
+SERVICE = "keepsake"
+NAMESPACE = "Keepsake"
+
+logger = Logger(service=SERVICE)
+tracer = Tracer(service=SERVICE, auto_patch=False)
 
 
 @dataclass(slots=True)
@@ -50,9 +53,8 @@ def observed(event: Mapping[str, Any]) -> Iterator[Observed]:
     started = time.perf_counter()
     with tracer.provider.in_subsegment("## call") as segment:
         yield call
-        if segment is not None and not tracer.disabled:
-            segment.put_annotation("route", call.route)
-            segment.put_annotation("status", call.status)
+        segment.put_annotation("route", call.route)
+        segment.put_annotation("status", str(call.status))
     _tell(call, (time.perf_counter() - started) * 1000)
 
 
@@ -75,7 +77,7 @@ def _tell(call: Observed, milliseconds: float) -> None:
 
 def _measure(call: Observed, milliseconds: float) -> None:
     # Made anew for each call: the shared Metrics object would mix the calls of a local service.
-    metrics = EphemeralMetrics()
+    metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
     metrics.add_dimension("route", call.route)
     metrics.add_metric("Latency", MetricUnit.Milliseconds, milliseconds)
     metrics.add_metric("ServerError", MetricUnit.Count, int(call.status >= 500))

@@ -10,6 +10,7 @@ from keepsake.api.wire import milliseconds
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.context import Tier
 from keepsake.domain.errors import InvalidRequestError, ModelNotConfiguredError, TooLargeError
+from keepsake.domain.profile import ProfileEdit
 from keepsake.domain.text import is_blank
 from keepsake.domain.turns import Role
 from keepsake.ports.recall import RecallWish
@@ -157,6 +158,44 @@ class ArtifactBody(Body):
         return PutArtifact(session_id, name, self.kind, self.content, self.version)
 
 
+class NamedEntry(BaseModel):
+    """An entry of the profile as it is read; of what stands beside the name only a level can be set."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+    name: str
+
+
+class LevelledEntry(NamedEntry):
+    """How much its owner knows of an area, from 0 to 1."""
+
+    level: float
+
+
+Names = list[str | NamedEntry] | None
+
+
+class ProfileBody(Body):
+    """The profile as its owner wants it: a part that is absent stays as it is. What was read may be sent back whole."""
+
+    interests: Names = None
+    expertise: dict[str, float] | list[LevelledEntry] | None = None
+    preferences: Names = None
+    frequently_used: Names = None
+    version: Annotated[int, Field(ge=0)] | None = None
+    last_topics: list[Any] | None = Field(None, description="As it was read; not changed by this call.")
+    interactions: int | None = Field(None, description="As it was read; not changed by this call.")
+    updated_at: str | None = Field(None, description="As it was read; not changed by this call.")
+
+    def edit(self) -> ProfileEdit:
+        """The edit to make."""
+        return ProfileEdit(
+            interests=_names(self.interests),
+            expertise=_levels(self.expertise),
+            preferences=_names(self.preferences),
+            frequently_used=_names(self.frequently_used),
+        )
+
+
 class VerifyBody(Body):
     """Whose audit chains are to be followed (one's own without a user), and where an earlier call stopped."""
 
@@ -194,6 +233,14 @@ def _text_of(content: str | list[TextPart | OtherPart]) -> str:
     if is_blank(text):
         raise InvalidRequestError("the content is blank", fields=(("content", "is blank"),))
     return text
+
+
+def _names(given: Names) -> tuple[str, ...] | None:
+    return None if given is None else tuple(entry if isinstance(entry, str) else entry.name for entry in given)
+
+
+def _levels(given: dict[str, float] | list[LevelledEntry] | None) -> dict[str, float] | None:
+    return {entry.name: entry.level for entry in given} if isinstance(given, list) else given
 
 
 def _clearance_of(given: ClearanceBody | int | None) -> Clearance:

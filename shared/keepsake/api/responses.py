@@ -6,6 +6,7 @@ from typing import Any
 from keepsake.api.wire import cursor, timestamp
 from keepsake.domain.context import ContextWindow
 from keepsake.domain.header import SessionHeader
+from keepsake.domain.profile import FrequentThing, Interest, Preference, Profile
 from keepsake.domain.scratch_pad import Artifact
 from keepsake.domain.turns import Turn
 from keepsake.repositories.sessions import HeaderPage, TurnPage
@@ -71,6 +72,32 @@ def artifact_read(artifact: Artifact) -> dict[str, Any]:
         "content": artifact.content,
         "version": artifact.version,
         "updated_at": timestamp(artifact.updated_at_ms),
+    }
+
+
+def profile_read(profile: Profile) -> dict[str, Any]:
+    """The research profile, whole: nothing that was learned is kept from its owner."""
+    return {
+        "interests": [_learned(each) for each in profile.interests],
+        "expertise": [
+            {"name": each.name, "level": round(each.level, 2), "interactions": each.interactions, "made_by": each.made_by}
+            for each in profile.expertise
+        ],
+        "preferences": [{**_learned(each), "group": each.group} for each in profile.preferences],
+        "frequently_used": [{**_learned(each), "uses": each.uses} for each in profile.frequently_used],
+        "last_topics": [topic.name for topic in profile.last_topics],
+        "interactions": profile.interactions,
+        "version": profile.version,
+        "updated_at": timestamp(profile.updated_at_ms),
+    }
+
+
+def _learned(entry: Interest | Preference | FrequentThing) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "weight": round(entry.weight, 3),
+        "last_seen_at": timestamp(entry.at_ms),
+        "made_by": entry.made_by,
     }
 
 

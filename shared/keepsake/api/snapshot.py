@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 try:
-    from snapshot_restore_py import register_before_snapshot
+    from snapshot_restore_py import register_before_snapshot  # type: ignore[import-not-found, unused-ignore]
 except ImportError:  # the module is part of Lambda's own runtime and of nothing else
 
     def register_before_snapshot(func: Callable[[], object]) -> None:

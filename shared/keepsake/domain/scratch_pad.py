@@ -49,7 +49,8 @@ class ScratchPad:
     def put(self, artifact: Artifact, *, expected_version: int | None = None) -> "ScratchPad":
         """The pad with the artifact in it, one version on; the pad itself when kind and content stand there already.
 
-        `expected_version` 0 means that the name must be new. Raises StaleVersionError, ArtifactTooLargeError, ScratchPadFullError.
+        `expected_version` 0 means that the name must be new. Raises StaleVersionError, ArtifactTooLargeError and
+        ScratchPadFullError.
         """
         current = self.find(artifact.name)
         if current and (current.kind, current.content) == (artifact.kind, artifact.content):

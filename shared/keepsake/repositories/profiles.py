@@ -6,6 +6,7 @@ from keepsake.domain.audit import AuditEvent, ChainHead
 from keepsake.domain.errors import LostRaceError, SubjectErasedError
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.profile import Profile
+from keepsake.domain.profile_records import from_record, to_record
 from keepsake.ports.item_store import Check, ConditionFailedError, EpochAtMost, Item, ItemStore, Value
 from keepsake.repositories.audit import user_chain_writes
 from keepsake.repositories.keys import Keys
@@ -65,8 +66,8 @@ def stored_profile(item: Item | None, fence: Fence) -> Stored[Profile]:
 
 def profile_attributes(profile: Profile) -> dict[str, Value]:
     """A profile as one compressed attribute."""
-    return {"body": packed(profile.to_record()), "updated_at": profile.updated_at_ms}
+    return {"body": packed(to_record(profile)), "updated_at": profile.updated_at_ms}
 
 
 def _profile_of(item: Item) -> Profile:
-    return Profile.from_record(unpacked(raw(item, "body")))
+    return from_record(unpacked(raw(item, "body")))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
 from keepsake.domain.errors import LostRaceError, SubjectErasedError
-from keepsake.domain.profile import PatternLibrary, Profile, ProfileTurn, learn_from_conversation
+from keepsake.domain.profile import Profile
+from keepsake.domain.profile_learner import ProfilePatterns, ProfileTurn, learn_from_conversation
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn
 from keepsake.ports.item_store import Index, Key
@@ -37,7 +38,7 @@ class Consolidation:
 
     sessions: Sessions
     lexicon: TopicLexicon
-    patterns: PatternLibrary
+    patterns: ProfilePatterns
     clock: Clock
     retrying: Retrying
 
@@ -89,7 +90,7 @@ class Consolidation:
         # Without a further page everything up to the header's last turn is dealt with, also what has left the log by its age.
         watermark_ms = page.next if page.next is not None else header.last_turn_ms
         profile = snapshot.profile.value or Profile()
-        learned = learn_from_conversation(profile, _lessons(page.turns), self.lexicon, self.patterns)
+        learned = learn_from_conversation(profile, _lessons(page.turns, profile), self.lexicon, self.patterns)
         counts = {"turn": len(page.turns), "profile": int(learned != profile)}
         self.sessions.commit(
             user_id,
@@ -105,6 +106,7 @@ class Consolidation:
         return len(page.turns), page.next is not None
 
 
-def _lessons(turns: tuple[Turn, ...]) -> list[ProfileTurn]:
-    """What the profile may learn from: the user's own words, and only those that all of the user's principals may see."""
-    return [ProfileTurn(turn.text, turn.occurred_at_ms) for turn in turns if turn.role is Role.USER and turn.clearance.is_open]
+def _lessons(turns: tuple[Turn, ...], profile: Profile) -> list[ProfileTurn]:
+    """What the profile may learn from: the user's own words since the last reset, if all of the user's principals may see them."""
+    own = (turn for turn in turns if turn.role is Role.USER and turn.clearance.is_open)
+    return [ProfileTurn(turn.text, turn.occurred_at_ms) for turn in own if turn.timestamp_ms > profile.reset_at_ms]

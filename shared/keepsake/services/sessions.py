@@ -13,8 +13,8 @@ from keepsake.domain.scratch_pad import Artifact, ScratchPad
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.turns import Turn
 from keepsake.ports.surroundings import Clock
+from keepsake.ports.tokens import TokenCounter
 from keepsake.repositories.sessions import HeaderPage, SessionChange, Sessions, SessionSnapshot, TurnPage
-from keepsake.services.context_windows import ContextWindows
 from keepsake.services.retrying import Retrying
 
 
@@ -43,7 +43,7 @@ class SessionReading:
             header=header,
             expires_at_ms=buffer.hidden_after_ms,
             turns=visible(principal.clearance, buffer.turns),
-            topics=tuple(intent.topic for intent in visible(principal.clearance, buffer.intents.intents)),
+            topics=buffer.intents.visible_topics(principal.clearance),
             artifacts=visible(principal.clearance, buffer.scratch_pad.artifacts),
         )
 
@@ -80,7 +80,7 @@ class ScratchPads:
     """Reads and changes the artifacts of live sessions."""
 
     sessions: Sessions
-    windows: ContextWindows
+    tokens: TokenCounter
     clock: Clock
     retrying: Retrying
     idle_ms: int
@@ -97,7 +97,8 @@ class ScratchPads:
         LostRaceError.
         """
         checked_id(command.name, "artifact name")
-        put = self.windows.artifact(command.name, command.kind, command.content, self.clock.now_ms())
+        tokens = self.tokens.count(command.content)
+        put = Artifact(command.name, command.kind, command.content, 0, self.clock.now_ms(), tokens)
 
         def change(pad: ScratchPad) -> ScratchPad:
             if pad.find(command.name):

@@ -155,7 +155,7 @@ class Turns:
             replayed=False,
             window=self._window(principal, command, write, opening, buffer, snapshot),
             recalled=recalled,
-            topics=_visible_topics(principal, buffer),
+            topics=buffer.intents.visible_topics(principal.clearance),
         )
         change = self._change(opening, buffer, turn, write, now_ms)
         self.sessions.commit(principal.user_id, command.session_id, snapshot, change)
@@ -251,7 +251,7 @@ class Turns:
                 welcome=False,
             ),
             recalled=self.recall.recall(principal, RecallRequest(command.text, RecallWish.NEVER, now_ms)),
-            topics=_visible_topics(principal, buffer),
+            topics=buffer.intents.visible_topics(principal.clearance),
         )
 
 
@@ -277,7 +277,3 @@ def _closed(header: SessionHeader, now_ms: int) -> AuditEvent:
     """The end of an incarnation's chain, so that its last entries cannot be dropped unnoticed."""
     refs = {"chain": session_chain(header.incarnation), "hash": header.chain.hash}
     return AuditEvent(Action.SESSION_CLOSED, Actor.SELF, now_ms, {"entry": header.chain.sequence}, refs)
-
-
-def _visible_topics(principal: Principal, buffer: SessionBuffer) -> tuple[str, ...]:
-    return tuple(intent.topic for intent in buffer.intents.intents if principal.clearance.covers(intent.clearance))

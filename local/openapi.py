@@ -1,0 +1,112 @@
+"""The API's description (OpenAPI 3.1), made of the route table and the bodies' models: `make openapi` writes it."""
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from keepsake.api.http import Route
+from keepsake.api.problems import CONTENT_TYPE, STATUSES
+from keepsake.api.wire import DEFAULT_PAGE, MAX_PAGE
+from keepsake.config import VERSION
+
+ROOT = Path(__file__).parent.parent
+DESCRIPTION = ROOT / "docs" / "openapi.json"
+_REF = "#/components/schemas/{model}"
+
+_QUERY: dict[str, dict[str, Any]] = {
+    "limit": {
+        "description": "Items a page.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": DEFAULT_PAGE},
+    },
+    "next": {"description": "Where the page before ended, as its `next` said.", "schema": {"type": "string"}},
+    "deep": {"description": "Ask each dependency, too.", "schema": {"type": "string", "enum": ["true", "false"]}},
+}
+_PATH_ID = "The id itself where it is of `[A-Za-z0-9._-]`, else `~` and the base64url of its UTF-8."
+_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "required": ["type", "title", "status", "code", "detail", "correlation_id"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string", "description": "Stable; what programs should look at."},
+        "detail": {"type": "string"},
+        "correlation_id": {"type": "string"},
+        "fields": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"field": {"type": "string"}, "problem": {"type": "string"}}},
+        },
+    },
+}
+
+
+def routes() -> list[Route]:
+    """Every route of every function."""
+    folders = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
+    modules = [import_module(f"functions.{folder}.app") for folder in folders]
+    return [route for module in modules for route in getattr(module, "ROUTES", ())]
+
+
+def description() -> dict[str, Any]:
+    """The whole document."""
+    models = [route.body for route in routes() if route.body]
+    _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
+    paths: dict[str, Any] = {}
+    for route in sorted(routes(), key=lambda each: each.key.split(" ")[::-1]):
+        method, path = route.key.split(" ")
+        paths.setdefault(path, {})[method.lower()] = _operation(route, path)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Keepsake", "version": VERSION, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
+        "security": [{"bearer": []}],
+        "paths": paths,
+        "components": {
+            "schemas": {**schemas.get("$defs", {}), "Problem": _PROBLEM},
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+        },
+    }
+
+
+def _operation(route: Route, path: str) -> dict[str, Any]:
+    ids = [
+        {"name": name, "in": "path", "required": True, "description": _PATH_ID, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", path)
+    ]
+    queries = [{"name": name, "in": "query", "required": False, **_QUERY[name]} for name in route.query]
+    operation: dict[str, Any] = {
+        "operationId": route.answer.__name__,
+        "summary": (route.answer.__doc__ or "").splitlines()[0],
+        "parameters": ids + queries,
+        "responses": {"default": _answer("What was asked for.", "application/json", {"type": "object"}), **_refusals()},
+    }
+    if route.body:
+        reference = {"$ref": _REF.format(model=route.body.__name__)}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": reference}}}
+    if route.is_open:
+        operation["security"] = []
+    return operation
+
+
+def _refusals() -> dict[str, Any]:
+    """Every status a problem document may come with. Any call may meet each of them: gateways and stores stand before all."""
+    statuses = sorted(set(STATUSES.values()))
+    return {
+        str(status): _answer("A problem document.", CONTENT_TYPE, {"$ref": _REF.format(model="Problem")}) for status in statuses
+    }
+
+
+def _answer(what: str, kind: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": what, "content": {kind: {"schema": schema}}}
+
+
+def written() -> str:
+    """The document as it is committed."""
+    return json.dumps(description(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    DESCRIPTION.write_text(written())

@@ -1,0 +1,63 @@
+"""Finds the item that already says what another one would say again."""
+
+from keepsake.domain.text import terms
+
+# Of two near-duplicates, nine tenths of all their terms are in both.
+_SHARED, _OF = 9, 10
+
+
+class NearDuplicates:
+    """The texts that were admitted, by their terms.
+
+    A near-duplicate lacks at most a tenth of a text's terms. So of twice as many, and one more, it holds more than half; they are
+    chosen among the terms that the fewest texts hold, most often none. Only what passes that is compared.
+    """
+
+    def __init__(self) -> None:
+        self._admitted: list[tuple[str, frozenset[str]]] = []
+        self._holders: dict[str, int] = {}  # term -> a bit for each admitted text
+
+    def admit(self, ref: str, text: str) -> str | None:
+        """The ref of the first near-duplicate of a text; or None, and the text is admitted."""
+        words = _words(text)
+        twin = self._first_near(words)
+        if twin is None:
+            self._remember(ref, words)
+        return twin
+
+    def remember(self, ref: str, text: str) -> None:
+        """Admits a text, whatever it repeats."""
+        self._remember(ref, _words(text))
+
+    def _first_near(self, words: frozenset[str]) -> str | None:
+        tenth = len(words) * (_OF - _SHARED) // _OF
+        if len(words.difference(self._holders)) > tenth:
+            return None
+        rarest = sorted((self._holders.get(word, 0) for word in words), key=int.bit_count)[: 2 * tenth + 1]
+        candidates = _in_at_least(len(rarest) - tenth, rarest)
+        while candidates:
+            lowest = candidates & -candidates
+            twin, others = self._admitted[lowest.bit_length() - 1]
+            if _OF * len(words & others) >= _SHARED * len(words | others):
+                return twin
+            candidates ^= lowest
+        return None
+
+    def _remember(self, ref: str, words: frozenset[str]) -> None:
+        bit, holders = 1 << len(self._admitted), self._holders
+        self._admitted.append((ref, words))
+        for word in words:
+            holders[word] = holders.get(word, 0) | bit
+
+
+def _in_at_least(number: int, sets: list[int]) -> int:
+    """What is in at least so many of the sets of bits."""
+    found = [-1] + [0] * number
+    for bits in sets:
+        for times in range(number, 0, -1):
+            found[times] |= found[times - 1] & bits
+    return found[number]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(terms(text)) or frozenset((text.strip(),))

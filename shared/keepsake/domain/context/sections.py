@@ -1,0 +1,111 @@
+"""One tier of a context window while it is being filled: what stands in it, what it costs, and what found no room."""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from keepsake.domain.context.blocks import EMPTY_LINE, Block, Measure
+from keepsake.domain.context.values import Reason
+from keepsake.domain.tiers import HEADINGS, Tier
+
+Order = tuple[float | str, ...]
+
+
+class Slot(IntEnum):
+    """Where in a section a block stands."""
+
+    OPENING = 0  # topics; profile and welcome
+    ITEMS = 1
+    SCRATCH_PAD = 2
+    SUMMARY = 3
+    TURNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A block at its place: a slot, and an order in it."""
+
+    slot: Slot
+    order: Order
+    block: Block
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A candidate that has no place."""
+
+    ref: str
+    tokens: int
+    reason: Reason = Reason.OVER_BUDGET
+    duplicate_of: str | None = None
+
+
+@dataclass(slots=True)
+class Section:
+    """A tier that is filled up to `limit`. Whatever it comes to hold pays for its heading too."""
+
+    tier: Tier
+    measure: Measure
+    limit: int = 0
+    placed: list[Placed] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    _prices: int = 0
+
+    @property
+    def _frame(self) -> int:
+        return self.measure.tokens(HEADINGS[self.tier]) + EMPTY_LINE
+
+    @property
+    def spent(self) -> int:
+        """The most that the section costs as it is."""
+        return self._frame + self._prices if self.placed else 0
+
+    @property
+    def room(self) -> int:
+        """What the next block may cost."""
+        return self.limit - self._frame - self._prices
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether something is left out that more room could let in."""
+        return any(one.reason is not Reason.DUPLICATE for one in self.left_out)
+
+    def put(self, slot: Slot, order: Order, block: Block) -> None:
+        """Places a block, whatever it costs."""
+        price = self.measure.price(block)
+        self.placed.append(Placed(slot, order, block, price))
+        self._prices += price
+
+    def offer(self, slot: Slot, order: Order, block: Block, bound: int | None = None) -> bool:
+        """Places a block if it costs no more than there is room (and no more than `bound`); says whether it did."""
+        if self.measure.price(block) > (self.room if bound is None else min(bound, self.room)):
+            return False
+        self.put(slot, order, block)
+        return True
+
+    def offer_line(self, order: int, block: Block) -> None:
+        """Places one of our own lines at the opening, or leaves it out."""
+        if not self.offer(Slot.OPENING, (order,), block):
+            self.leave_out(block, Reason.OVER_BUDGET)
+
+    def leave_out(self, block: Block, reason: Reason) -> None:
+        """Remembers that a candidate has no place."""
+        if block.ref is not None:
+            self.left_out.append(LeftOut(block.ref, block.tokens, reason))
+
+    def withdraw(self, block: Block | None) -> None:
+        """Takes a block out again."""
+        self._keep([placed for placed in self.placed if placed.block is not block])
+
+    def clear(self) -> None:
+        """Takes out everything but the items, to be filled anew."""
+        self._keep([placed for placed in self.placed if placed.slot is Slot.ITEMS])
+        self.left_out = [one for one in self.left_out if one.reason is Reason.DUPLICATE]
+
+    def _keep(self, placed: list[Placed]) -> None:
+        self.placed = placed
+        self._prices = sum(one.price for one in placed)
+
+    def in_print(self) -> list[Block]:
+        """The blocks in their order."""
+        return [one.block for one in sorted(self.placed, key=lambda one: (one.slot, one.order))]

@@ -1,0 +1,89 @@
+"""From a session and a caller's wishes to a context window: only what the principal may see goes in."""
+
+from dataclasses import dataclass, replace
+
+from keepsake.domain.clearance import Clearance, visible
+from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble, item_block
+from keepsake.domain.model_profiles import ModelProfiles
+from keepsake.domain.principal import Principal
+from keepsake.domain.profile import Profile, profile_lines, welcome_back
+from keepsake.domain.session import SessionBuffer
+from keepsake.domain.summary import RunningSummary
+from keepsake.ports.surroundings import Clock
+from keepsake.ports.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class HostItem:
+    """Something that the caller wants in the context, in the order given."""
+
+    tier: Tier
+    text: str
+    title: str | None = None
+    score: float = 0.0
+    safety_critical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowWish:
+    """For which model the context is, how much room there is, and what else shall go in. Tokens are the model's."""
+
+    model_profile: str = "default"
+    budget: int | None = None
+    system_prompt_tokens: int = 0
+    reply_tokens: int = 0
+    items: tuple[HostItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindows:
+    """Assembles contexts."""
+
+    model_profiles: ModelProfiles
+    tokens: TokenCounter
+    clock: Clock
+
+    def assemble(
+        self,
+        principal: Principal,
+        wish: WindowWish,
+        *,
+        buffer: SessionBuffer,
+        profile: Profile | None,
+        message_tokens: int,
+        welcome: bool,
+    ) -> ContextWindow:
+        """The window over a buffer and a profile. Raises UnknownModelProfileError and SafetyMinimumTooLargeError."""
+        cleared = principal.clearance
+        known = profile or Profile()
+        request = AssemblyRequest(
+            model_profile=self.model_profiles.get(wish.model_profile),
+            budget=wish.budget,
+            system_prompt_tokens=wish.system_prompt_tokens,
+            reply_tokens=wish.reply_tokens,
+            message_tokens=message_tokens,
+            topics=buffer.intents.context_line(cleared),
+            artifacts=visible(cleared, buffer.scratch_pad.artifacts),
+            turns=visible(cleared, buffer.turns),
+            summary=_visible_summary(cleared, buffer.summary),
+            profile_lines=profile_lines(known, self.clock.now_ms()),
+            welcome=welcome_back(known) if welcome else None,
+            items=tuple(self._item(number, item) for number, item in enumerate(wish.items)),
+        )
+        return assemble(request, self.tokens.count)
+
+    def _item(self, number: int, item: HostItem) -> ContextItem:
+        block = item_block(item.text, item.title, safety_critical=item.safety_critical)
+        return ContextItem(
+            ref=f"item:{number}",
+            tier=item.tier,
+            text=item.text,
+            tokens=self.tokens.count(block),
+            title=item.title,
+            score=item.score,
+            safety_critical=item.safety_critical,
+        )
+
+
+def _visible_summary(clearance: Clearance, summary: RunningSummary) -> RunningSummary:
+    return replace(summary, lines=visible(clearance, summary.lines))

@@ -1,0 +1,67 @@
+from tests.world import World
+
+
+def test_consolidation_folds_what_was_said_into_the_profile(world: World) -> None:
+    for text in ("I study diabetes.", "Just give me the SQL for the diabetes cohort.", "And cardiovascular outcomes?"):
+        world.turn(content=text)
+    assert world.consolidate() == {"sessions": 1, "turns": 3, "left": 0, "complete": True}
+    profile = world.call("GET /v1/profile").json
+    assert "diabetes" in [interest["name"] for interest in profile["interests"]]
+    world.clock.advance(minutes=60)
+    text = world.turn("s2", "Hello again").json["context"]["text"]
+    assert "## User History\n" in text
+    assert "Research interests: diabetes" in text
+    assert "terse" in text
+    assert "Welcome back" in text
+
+
+def test_consolidating_again_changes_nothing(world: World) -> None:
+    world.turn(content="I study diabetes.")
+    world.consolidate()
+    once = world.call("GET /v1/profile").json
+    assert world.consolidate() == {"sessions": 0, "turns": 0, "left": 0, "complete": True}
+    assert world.call("GET /v1/profile").json == once
+
+
+def test_only_turns_since_the_last_run_are_folded_in(world: World) -> None:
+    world.turn(content="I study diabetes.")
+    world.consolidate()
+    world.turn(content="I study asthma.")
+    assert world.consolidate()["turns"] == 1
+
+
+def test_what_the_assistant_and_tools_said_is_not_learned(world: World) -> None:
+    world.turn(role="assistant", content="I study diabetes.")
+    world.turn(role="tool", content="diabetes diabetes diabetes")
+    world.consolidate()
+    assert world.call("GET /v1/profile").json["interests"] == []
+
+
+def test_restricted_turns_are_not_learned(world: World) -> None:
+    world.turn(content="I study diabetes.", clearance=1, claims={"clearance": "1"})
+    world.consolidate()
+    assert world.call("GET /v1/profile").json["interests"] == []
+
+
+def test_a_profile_is_edited_and_reset_by_its_owner(world: World) -> None:
+    edited = world.call("PUT /v1/profile", body={"interests": [{"name": "oncology"}], "version": 0})
+    assert edited.status == 200
+    assert [interest["name"] for interest in edited.json["interests"]] == ["oncology"]
+    assert world.call("GET /v1/profile").json == edited.json
+    stale = world.call("PUT /v1/profile", body={"interests": [], "version": 0})
+    assert (stale.status, stale.json["code"]) == (409, "stale_version")
+    reset = world.call("POST /v1/profile/reset")
+    assert (reset.status, reset.json["interests"]) == (200, [])
+    assert world.call("GET /v1/profile", user="bob").json["interests"] == []
+
+
+def test_a_run_that_is_out_of_time_leaves_the_rest_pending(world: World) -> None:
+    world.turn(content="I study diabetes.")
+    assert world.consolidate(remaining_ms=0) == {"sessions": 0, "turns": 0, "left": 0, "complete": False}
+    assert world.consolidate()["sessions"] == 1
+
+
+def test_long_sessions_are_folded_page_by_page(world: World) -> None:
+    for number in range(230):
+        world.turn(content=f"diabetes number {number}")
+    assert world.consolidate()["turns"] == 230
