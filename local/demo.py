@@ -77,6 +77,7 @@ def expected(reply: Reply, what: str) -> Reply:
 
 def play(client: Client, issuer: TokenIssuer) -> int:
     """Play it; 0 when everything came out as told. Raises NoServiceError when nothing answers."""
+    client.health()
     teller = Teller()
     chance = secrets.token_hex(4)
     cast = Cast(

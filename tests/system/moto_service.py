@@ -1,6 +1,6 @@
 """moto's DynamoDB as a process, one request at a time: its transactions are not safe among threads, as the real one's are."""
 
-import sys
+import logging
 from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any
@@ -24,7 +24,7 @@ class OneAtATime:
 
 
 if __name__ == "__main__":
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, OneAtATime(), threaded=True)
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
-    sys.stderr.close()  # werkzeug tells of every request
     server.serve_forever()

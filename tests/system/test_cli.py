@@ -9,6 +9,7 @@ from pathlib import Path
 import jwt
 import pytest
 
+from local.cli import main
 from local.tokens import API_AUDIENCE
 from tests.system.running import Service, local, running
 
@@ -42,27 +43,32 @@ def test_token_prints_a_token_and_nothing_else(data: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [("token", ""), ("token", "a", "--clearance", "-1"), ("token", "a", "--ttl", "soon"), ("clock", "advance", "x")]
 )
-def test_what_makes_no_sense_is_one_line(data: Path, arguments: tuple[str, ...]) -> None:
-    done = local(*arguments, "--data", str(data))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert_one_line(done.stderr)
+def test_what_makes_no_sense_is_one_line(data: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--data", str(data)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert_one_line(told.err)
 
 
 @pytest.mark.parametrize(
     "command", [(), ("serve",), ("token",), ("tick",), ("clock",), ("clock", "advance"), ("replay",), ("demo",)]
 )
-def test_every_command_explains_itself(command: tuple[str, ...]) -> None:
-    done = local(*command, "--help")
-    assert done.returncode == 0
-    assert done.stdout.startswith("usage: python -m local")
+def test_every_command_explains_itself(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: python -m local")
 
 
 @pytest.mark.parametrize("command", [("tick",), ("clock", "show"), ("clock", "advance", "1m"), ("demo",)])
-def test_without_a_service_there_is_one_clear_line(data: Path, command: tuple[str, ...]) -> None:
+def test_without_a_service_there_is_one_clear_line(
+    data: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    done = local(*command, "--data", str(data), "--url", url)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert_one_line(done.stderr, url, "--url")
+    assert main([*command, "--data", str(data), "--url", url]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert_one_line(told.err, url, "--url")
 
 
 def test_the_demo_comes_out_as_told_twice_over(sqlite_service: Service) -> None:

@@ -21,11 +21,11 @@ def raw(service: Service, *parts: bytes, pause_s: float = 0.0) -> tuple[int, dic
         for part in parts:
             connection.sendall(part)
             time.sleep(pause_s)
-        return answer(connection)
+        return answer(connection, bodiless=parts[0].startswith(b"HEAD "))
 
 
-def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """One answer from an open connection; interim ones are passed over."""
+def answer(connection: socket.socket, *, bodiless: bool = False) -> tuple[int, dict[str, str], bytes]:
+    """One answer from an open connection."""
     received = b""
     while b"\r\n\r\n" not in received:
         chunk = connection.recv(65536)
@@ -34,7 +34,7 @@ def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
     head, _, body = received.partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    while len(body) < int(headers.get("content-length", "0")):
+    while not bodiless and len(body) < int(headers.get("content-length", "0")):
         body += connection.recv(65536)
     return int(status.split()[1]), headers, body
 
