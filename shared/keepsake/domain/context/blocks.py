@@ -5,7 +5,7 @@ the empty line after a section is not a block: its newline joins the end of the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from keepsake.domain.context.values import ContextItem, Reason
 from keepsake.domain.scratch_pad import Artifact
@@ -17,8 +17,7 @@ Count = Callable[[str], int]
 EMPTY_LINE = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A text of a window and its count. One without a `ref` is a remark of ours."""
 
     text: str

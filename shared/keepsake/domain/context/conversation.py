@@ -100,7 +100,8 @@ def _late_artifacts(section: Section, waiting: list[_Waiting]) -> None:
     for one in waiting:
         saved = section.measure.price(one.listing) if one.listing else 0
         if section.measure.price(one.block) <= section.room + saved:
-            section.withdraw(one.listing)
+            if one.listing:
+                section.withdraw(one.listing)
             section.put(Slot.SCRATCH_PAD, (one.order,), one.block)
         else:
             section.leave_out(one.block, Reason.LISTED if one.listing else Reason.OVER_BUDGET)

@@ -24,12 +24,17 @@ def fill_items(section: Section, waiting: Iterable[ContextItem], seen: NearDupli
     """Places those that fit and say something new; gives those that wait for more room, in the same order."""
     still_waiting: list[ContextItem] = []
     for item in waiting:
-        if item.tokens > section.room or section.measure.price(block := item_as_block(item)) > section.room:
+        if item.tokens > section.room:
+            still_waiting.append(item)
+            continue
+        block = item_as_block(item)
+        price = section.measure.price(block)
+        if price > section.room:
             still_waiting.append(item)
         elif twin := seen.admit(item.ref, item.text):
             section.left_out.append(LeftOut(item.ref, item.tokens, Reason.DUPLICATE, twin))
         else:
-            section.put(Slot.ITEMS, _order(item), block)
+            section.put(Slot.ITEMS, _order(item), block, price)
     return still_waiting
 
 

@@ -1,7 +1,6 @@
 """Prints the sections of a context window, and adds up exactly what the text costs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from keepsake.domain.context.blocks import Measure
 from keepsake.domain.context.sections import Section
@@ -10,31 +9,28 @@ from keepsake.domain.model_profiles import ModelProfile
 from keepsake.domain.tiers import HEADINGS, PRINTED, Tier
 
 
-@dataclass(slots=True)
 class Page:
-    """A text that grows block by block. What each is said to cost is what the total, in the model's tokens, grows by."""
+    """A text that grows piece by piece. What each is said to cost is what the whole, in the model's tokens, grows by."""
 
-    profile: ModelProfile
-    counted: int = 0
-    pieces: list[str] = field(default_factory=list)
-    tiers: dict[Tier, int] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    def __init__(self, profile: ModelProfile) -> None:
+        self._scaled = profile.scaled
+        self._counted = 0
+        self._pieces: list[str] = []
+        self.tokens = 0
+        self.tiers: dict[Tier, int] = {}
+        self.entries: list[Entry] = []
 
     @property
     def text(self) -> str:
         """The text so far."""
-        return "".join(self.pieces)
-
-    @property
-    def tokens(self) -> int:
-        """What the text costs the model."""
-        return self.profile.scaled(self.counted)
+        return "".join(self._pieces)
 
     def add(self, text: str, counted: int) -> int:
         """Adds a piece of text; gives what it costs the model."""
         before = self.tokens
-        self.pieces.append(text)
-        self.counted += counted
+        self._pieces.append(text)
+        self._counted += counted
+        self.tokens = self._scaled(self._counted)
         return self.tokens - before
 
 
@@ -52,6 +48,6 @@ def printed(sections: Iterable[Section], profile: ModelProfile, measure: Measure
             tokens = page.add(block.text, block.tokens)
             if block.ref is not None:
                 page.entries.append(Entry(block.ref, tier, tokens, block.reason))
-        last = page.pieces[-1]
+            last = block.text
         page.tiers[tier] = page.tokens - before
     return page

@@ -1,7 +1,8 @@
 """One tier of a context window while it is being filled: what stands in it, what it costs, and what found no room."""
 
-from dataclasses import dataclass, field
 from enum import IntEnum
+from operator import itemgetter
+from typing import NamedTuple
 
 from keepsake.domain.context.blocks import EMPTY_LINE, Block, Measure
 from keepsake.domain.context.values import Reason
@@ -20,8 +21,7 @@ class Slot(IntEnum):
     TURNS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A block at its place: a slot, and an order in it."""
 
     slot: Slot
@@ -30,8 +30,7 @@ class Placed:
     price: int
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """A candidate that has no place."""
 
     ref: str
@@ -40,48 +39,46 @@ class LeftOut:
     duplicate_of: str | None = None
 
 
-@dataclass(slots=True)
 class Section:
     """A tier that is filled up to `limit`. Whatever it comes to hold pays for its heading too."""
 
-    tier: Tier
-    measure: Measure
-    limit: int = 0
-    placed: list[Placed] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    _prices: int = 0
-
-    @property
-    def _frame(self) -> int:
-        return self.measure.tokens(HEADINGS[self.tier]) + EMPTY_LINE
+    def __init__(self, tier: Tier, measure: Measure) -> None:
+        self.tier = tier
+        self.measure = measure
+        self.limit = 0
+        self.placed: list[Placed] = []
+        self.left_out: list[LeftOut] = []
+        self._frame = measure.tokens(HEADINGS[tier]) + EMPTY_LINE
+        self._cost = self._frame
 
     @property
     def spent(self) -> int:
         """The most that the section costs as it is."""
-        return self._frame + self._prices if self.placed else 0
+        return self._cost if self.placed else 0
 
     @property
     def room(self) -> int:
         """What the next block may cost."""
-        return self.limit - self._frame - self._prices
+        return self.limit - self._cost
 
     @property
     def wants_more(self) -> bool:
         """Whether something is left out that more room could let in."""
         return any(one.reason is not Reason.DUPLICATE for one in self.left_out)
 
-    def put(self, slot: Slot, order: Order, block: Block) -> None:
-        """Places a block, whatever it costs."""
-        price = self.measure.price(block)
-        self.placed.append(Placed(slot, order, block, price))
-        self._prices += price
+    def put(self, slot: Slot, order: Order, block: Block, price: int | None = None) -> None:
+        """Places a block, whatever it costs. A `price` that is known need not be found again."""
+        cost = self.measure.price(block) if price is None else price
+        self.placed.append(Placed(slot, order, block, cost))
+        self._cost += cost
 
     def offer(self, slot: Slot, order: Order, block: Block, bound: int | None = None) -> bool:
         """Places a block if it costs no more than there is room (and no more than `bound`); says whether it did."""
-        if self.measure.price(block) > (self.room if bound is None else min(bound, self.room)):
-            return False
-        self.put(slot, order, block)
-        return True
+        price = self.measure.price(block)
+        fits = price <= (self.room if bound is None else min(bound, self.room))
+        if fits:
+            self.put(slot, order, block, price)
+        return fits
 
     def offer_line(self, order: int, block: Block) -> None:
         """Places one of our own lines at the opening, or leaves it out."""
@@ -93,7 +90,7 @@ class Section:
         if block.ref is not None:
             self.left_out.append(LeftOut(block.ref, block.tokens, reason))
 
-    def withdraw(self, block: Block | None) -> None:
+    def withdraw(self, block: Block) -> None:
         """Takes a block out again."""
         self._keep([placed for placed in self.placed if placed.block is not block])
 
@@ -104,8 +101,8 @@ class Section:
 
     def _keep(self, placed: list[Placed]) -> None:
         self.placed = placed
-        self._prices = sum(one.price for one in placed)
+        self._cost = self._frame + sum(one.price for one in placed)
 
     def in_print(self) -> list[Block]:
         """The blocks in their order."""
-        return [one.block for one in sorted(self.placed, key=lambda one: (one.slot, one.order))]
+        return [one.block for one in sorted(self.placed, key=itemgetter(0, 1))]
