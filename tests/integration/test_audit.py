@@ -27,7 +27,7 @@ def lived_in(world: World) -> None:
     world.clock.advance(minutes=60)
     world.turn("s1", "after the break")
     world.artifact("PUT", body={"content": "x"})
-    world.call("PUT /v1/profile", body={"interests": []})
+    world.call("PUT /v1/profile", body={"interests": ["oncology"]})
 
 
 def test_a_life_of_ordinary_writes_verifies(world: World) -> None:

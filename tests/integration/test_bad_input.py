@@ -8,6 +8,9 @@ import pytest
 from keepsake.domain.turns import MAX_TURN_BYTES
 from tests.world import Answer, World, in_path
 
+# What is refused before any store is asked need not be tried on each of them.
+pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+
 TURN = "POST /v1/sessions/{session_id}/turns"
 
 

@@ -145,12 +145,12 @@ def test_sessions_are_listed_in_pages(world: World) -> None:
 
 def test_a_turn_above_the_readers_clearance_is_nowhere_to_be_seen(world: World) -> None:
     high = {"clearance": "3", "compartments": "alpha beta"}
-    world.turn(content="open words")
+    world.turn(content="open words", turn_id="t1")
     world.turn(content="secret words", clearance={"level": 2, "compartments": ["alpha"]}, claims=high)
     for claims in ({}, {"clearance": "1", "compartments": "alpha"}, {"clearance": "3"}):
         assert contents(world.session(claims=claims).json) == ["open words"]
         assert contents(world.log(claims=claims).json) == ["open words"]
-        assert "secret" not in world.turn(content="and now?", claims=claims).json["context"]["text"]
+        assert "secret" not in world.turn("s1", "open words", turn_id="t1", claims=claims).json["context"]["text"]
     assert "secret words" in contents(world.session(claims=high).json)
     assert "secret words" in world.turn(content="and now?", claims=high).json["context"]["text"]
 

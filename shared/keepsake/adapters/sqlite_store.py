@@ -153,7 +153,7 @@ def _is_true(condition: Condition, found: Mapping[str, Value] | None) -> bool:
         case AbsentOrExpired(now):
             return found is None or _at_most(found.get("expires_at"), now, missing=False)
         case EpochAtMost(epoch):
-            return found is None or _at_most(found.get("epoch"), epoch, missing=False)
+            return found is None or _at_most(found.get("epoch"), epoch, missing=True)
         case RevisionAtMost(revision):
             return found is None or _at_most(found.get("revision"), revision, missing=True)
         case NotHeld():
@@ -260,7 +260,7 @@ def _index_page(index: Index) -> str:
     keys = SCHEMAS[schema.table]
     position = f"{schema.sort}, {keys.partition}, {keys.sort}"
     return (
-        f"SELECT {position} FROM {schema.table.value} WHERE {schema.partition} = ? AND {schema.sort} IS NOT NULL"  # noqa: S608
+        f"SELECT {position} FROM {schema.table.value} WHERE {schema.partition} = ? AND 1"  # noqa: S608
         f" AND ({position}) > (?, ?, ?) ORDER BY {position} LIMIT ?"
     )
 

@@ -62,14 +62,42 @@ class EstimatedTokens:
         return len(text) if text.isascii() else len(text.encode())
 
 
-def load_tokens(vocabulary: Traversable | None = None) -> TokenCounter:
-    """The counter to use, ready: exact where the vocabulary loads, else the estimate, which says so by `exact`."""
-    tokens = VendoredTokens(vocabulary)
-    try:
-        tokens.load()
-    except VocabularyError:
-        return EstimatedTokens()
-    return tokens
+class BestTokens:
+    """Exact counts where the vocabulary can be loaded, else the estimate, which says so by `exact`. Decided at the first use."""
+
+    def __init__(self, vocabulary: Traversable | None = None) -> None:
+        self._vendored = VendoredTokens(vocabulary)
+        self._chosen: TokenCounter | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the vocabulary could be loaded."""
+        return self._counter().exact
+
+    def load(self) -> None:
+        """Decides now: a good thing before a snapshot. Never raises."""
+        self._counter()
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`, or the estimate."""
+        return self._counter().count(text)
+
+    def _counter(self) -> TokenCounter:
+        if self._chosen is None:
+            self._chosen = self._choice()
+        return self._chosen
+
+    def _choice(self) -> TokenCounter:
+        try:
+            self._vendored.load()
+        except VocabularyError:
+            return EstimatedTokens()
+        return self._vendored
+
+
+def load_tokens(vocabulary: Traversable | None = None) -> BestTokens:
+    """The counter to use. Nothing is loaded before it is used."""
+    return BestTokens(vocabulary)
 
 
 def _encoding(vocabulary: Traversable) -> "Encoding":

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from keepsake.api.wire import milliseconds
 from keepsake.domain.clearance import OPEN, Clearance
@@ -41,21 +41,25 @@ def _storable(text: str) -> str:
     return text
 
 
-def _time_as_text(given: object) -> object:
+def _zoned(given: object) -> int:
     if not isinstance(given, str):
         raise ValueError("is not an RFC 3339 time in a string")  # noqa: TRY004 - pydantic takes ValueError as a finding
-    return given
+    try:
+        return milliseconds(datetime.fromisoformat(given))
+    except ValueError:
+        raise ValueError("is not an RFC 3339 time with a zone, from 1900 on") from None
 
 
-def _in_range(at: datetime) -> datetime:
-    milliseconds(at)
-    return at
+def _not_text(kind: str) -> str:
+    if kind == "text":
+        raise ValueError("a text part has a text")
+    return kind
 
 
 Spoken = Annotated[str, AfterValidator(_spoken)]
 Storable = Annotated[str, AfterValidator(_storable)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), AfterValidator(_spoken)]
-Time = Annotated[AwareDatetime, BeforeValidator(_time_as_text), AfterValidator(_in_range)]
+Milliseconds = Annotated[int, BeforeValidator(_zoned), WithJsonSchema({"type": "string", "format": "date-time"})]
 TokenCount = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
@@ -77,7 +81,7 @@ class OtherPart(BaseModel):
     """A part that is not text: an image, a tool's call. It is noted by its type."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
-    type: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+    type: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$"), AfterValidator(_not_text)]
 
 
 class ClearanceBody(Body):
@@ -105,7 +109,7 @@ class TurnBody(Body):
     name: Name | None = None
     turn_id: str | None = None
     in_reply_to: str | None = None
-    occurred_at: Time | None = None
+    occurred_at: Milliseconds | None = None
     mode: Literal["context", "reply"] = "context"
     recall: RecallWish = RecallWish.AUTO
     model_profile: Annotated[str, Field(min_length=1, max_length=64)] = "default"
@@ -129,7 +133,7 @@ class TurnBody(Body):
             turn_id=self.turn_id,
             name=self.name,
             in_reply_to=self.in_reply_to,
-            occurred_at_ms=milliseconds(self.occurred_at) if self.occurred_at else None,
+            occurred_at_ms=self.occurred_at,
             clearance=_clearance_of(self.clearance),
             recall=self.recall,
         )

@@ -38,7 +38,9 @@ def timestamp(at_ms: int) -> str:
 
 
 def milliseconds(at: datetime) -> int:
-    """Milliseconds since 1970 of a time with a zone. Raises ValueError before 1900, which no clock of a caller shows."""
+    """Milliseconds since 1970. Raises ValueError without a zone, and before 1900, which no caller's clock shows."""
+    if at.tzinfo is None:
+        raise ValueError("a time without a zone")
     if at < _EARLIEST:
         raise ValueError("a time before 1900")
     return (at - _EPOCH) // timedelta(milliseconds=1)

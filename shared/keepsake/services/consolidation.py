@@ -107,6 +107,6 @@ class Consolidation:
 
 
 def _lessons(turns: tuple[Turn, ...], profile: Profile) -> list[ProfileTurn]:
-    """What the profile may learn from: the user's own words since the last reset, if all of the user's principals may see them."""
+    """What the profile may learn from: the user's own words since the last reset, if all the user's principals may see them."""
     own = (turn for turn in turns if turn.role is Role.USER and turn.clearance.is_open)
     return [ProfileTurn(turn.text, turn.occurred_at_ms) for turn in own if turn.timestamp_ms > profile.reset_at_ms]

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,13 @@ def test_an_untouched_chain_holds_together() -> None:
 
 @pytest.mark.parametrize("field", ["actor", "at_ms", "counts", "refs", "action"])
 def test_a_changed_entry_is_named(field: str) -> None:
-    other = {"actor": "admin", "at_ms": 99, "counts": {"turn": 2}, "refs": {}, "action": Action.SESSION_OPENED}
+    other: dict[str, Any] = {
+        "actor": "admin",
+        "at_ms": 99,
+        "counts": {"turn": 2},
+        "refs": {},
+        "action": Action.SESSION_OPENED,
+    }
     entries, _ = make_chain(5)
     entries[2] = replace(entries[2], event=replace(entries[2].event, **{field: other[field]}))
     broken = follow(CHAIN, ChainHead(), entries, KEYED).broken

@@ -16,7 +16,7 @@ from keepsake.domain.ids import MAX_ID_CHARACTERS, checked_id
         "مستخدم",
         "🙂",
         "é",
-        "é",
+        "e\u0301",
         "a" * MAX_ID_CHARACTERS,
         "漢" * MAX_ID_CHARACTERS,
     ],
