@@ -51,6 +51,7 @@ _PRIOR_WEIGHT = 2.0
 _CLEARLY = 0.15  # evidence this far below the level is a doubt
 _CALIBRATION = 5  # doubts in a row before a level may fall
 _MAX_MODIFIERS = 3
+_MAX_THINGS = 20  # looked at in one turn; more is a listing, not a habit
 _MAX_CLAIM_FILLERS = 4
 _ONE_CONVERSATION_MS = 6 * 3_600_000
 
@@ -279,7 +280,7 @@ def things_named(text: str, lexicon: TopicLexicon, patterns: ProfilePatterns) ->
         return ()
     named = {hit.start for hit in lexicon.mentions.find(spoken)}
     things: dict[str, str] = {}
-    for head in heads:
+    for head in heads[:_MAX_THINGS]:
         first = _first_modifier(words, surface, head.start, named, patterns.never_modifiers)
         name = " ".join((*surface[first : head.start], head.value))
         if first < head.start and len(name.encode(errors="replace")) <= MAX_NAME_BYTES:

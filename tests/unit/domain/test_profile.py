@@ -255,6 +255,11 @@ def test_things_used_are_named_with_their_words(text: str, things: tuple[str, ..
     assert things_named(text, LEXICON, PATTERNS) == things
 
 
+def test_of_a_long_listing_only_the_first_things_are_learned() -> None:
+    listing = ", ".join(f"the x{n} cohort" for n in range(1000))
+    assert len(things_named(listing, LEXICON, PATTERNS)) == 20
+
+
 def test_a_thing_used_once_is_not_used_frequently() -> None:
     assert profile_lines(learn("open the garden recipe"), NOW) == ()
     assert line(learn("open the garden recipe", "change the Garden recipes")) == "Frequently used: garden recipes"

@@ -109,6 +109,7 @@ def test_an_explicit_change_of_topic_is_heard(text: str) -> None:
         "What about hypertension?",
         "Now let's look at the age groups",
         "Let's look at metformin in those patients",
+        "Asthma patients first, then let's look at the numbers",
         "How many patients switch to insulin?",
         "Before moving on, show diabetes",
         "diabetes",
