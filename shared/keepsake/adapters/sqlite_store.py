@@ -260,7 +260,7 @@ def _index_page(index: Index) -> str:
     keys = SCHEMAS[schema.table]
     position = f"{schema.sort}, {keys.partition}, {keys.sort}"
     return (
-        f"SELECT {position} FROM {schema.table.value} WHERE {schema.partition} = ? AND 1"  # noqa: S608
+        f"SELECT {position} FROM {schema.table.value} WHERE {schema.partition} = ? AND {schema.sort} IS NOT NULL"  # noqa: S608
         f" AND ({position}) > (?, ?, ?) ORDER BY {position} LIMIT ?"
     )
 
