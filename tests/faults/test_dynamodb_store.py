@@ -317,6 +317,45 @@ def test_an_item_that_no_keepsake_wrote_is_corrupt(
         store.get_many([ONE.key])
 
 
+@pytest.mark.parametrize(
+    ("query", "start"),
+    [
+        (PageQuery(Table.LONG_TERM, "u", 5, prefix="b", after="a"), None),
+        (PageQuery(Table.LONG_TERM, "u", 5, prefix="b", after="b"), "b"),
+        (PageQuery(Table.LONG_TERM, "u", 5, prefix="b", after="c", descending=True), None),
+        (PageQuery(Table.LONG_TERM, "u", 5, prefix="b", after="b1", descending=True), "b1"),
+        (PageQuery(Table.LONG_TERM, "u", 5, until="b", after="c", descending=True), None),
+        (PageQuery(Table.LONG_TERM, "u", 5, until="b", after="a", descending=True), "a"),
+        (PageQuery(Table.LONG_TERM, "u", 5, after=""), None),
+    ],
+    ids=repr,
+)
+def test_a_start_outside_of_the_range_is_not_sent_since_dynamodb_would_refuse_it(
+    store: DynamoDbItemStore, wire: Wire, query: PageQuery, start: str | None
+) -> None:
+    store.query(query)
+    ((_, sent),) = wire.sent
+    assert sent.get("ExclusiveStartKey", {}).get("item") == (start and {"S": start})
+    assert sent["ConsistentRead"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        PageQuery(Table.LONG_TERM, "u", 5, prefix="b", after="c"),
+        PageQuery(Table.LONG_TERM, "u", 5, prefix="b", after="a", descending=True),
+        PageQuery(Table.LONG_TERM, "u", 5, until="b", after="c"),
+        PageQuery(Table.LONG_TERM, "u", 5, prefix="b", until="a"),
+        PageQuery(Table.LONG_TERM, "u", 5, until=""),
+        PageQuery(Table.LONG_TERM, "u", 5, after="", descending=True),
+    ],
+    ids=repr,
+)
+def test_a_page_that_can_only_be_empty_costs_no_call(store: DynamoDbItemStore, wire: Wire, query: PageQuery) -> None:
+    assert store.query(query).items == ()
+    assert wire.sent == []
+
+
 # ---- writes -----------------------------------------------------------------------------------------------------------
 
 
