@@ -7,6 +7,7 @@ from typing import TypeVar
 import pytest
 
 from keepsake.adapters.sqlite_store import SqliteItemStore
+from keepsake.api.scheduled import RunFailedError
 from keepsake.domain.errors import StoreUnavailableError
 from keepsake.ports.item_store import (
     ConditionFailedError,
@@ -153,7 +154,7 @@ def test_a_consolidation_killed_at_any_call_and_run_again_learns_each_turn_once(
     killed = False
     try:
         world.consolidate()
-    except StoreUnavailableError:
+    except RunFailedError:
         killed = True
     failing.fail_at = {}
     world.consolidate()

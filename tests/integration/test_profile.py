@@ -1,3 +1,10 @@
+from dataclasses import replace
+
+import pytest
+
+from keepsake.api.scheduled import RunFailedError
+from keepsake.ports.item_store import Put
+from keepsake.repositories.keys import Keys
 from tests.world import World
 
 
@@ -61,6 +68,25 @@ def test_a_run_that_is_out_of_time_leaves_the_rest_pending(world: World) -> None
     assert world.consolidate()["sessions"] == 1
 
 
+def test_a_session_that_cannot_be_read_keeps_no_other_waiting(world: World) -> None:
+    for user in ("ada", "bob", "cyd"):
+        world.turn(content="I study diabetes.", user=user)
+    header = Keys("bob", world.runtime.keyed).header("s1")
+    broken = world.store.get_many([header])[header]
+    world.store.transact([Put(replace(broken, attributes={**broken.attributes, "watermark": "junk"}))])
+    assert world.consolidate() == {"sessions": 2, "turns": 2, "left": 1, "complete": True}
+
+
+def test_a_run_that_breaks_tells_its_kind_and_place_and_no_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.turn(content="canary words")
+    with pytest.raises(RunFailedError) as failed:
+        world.consolidate(remaining_ms="canary")  # type: ignore[arg-type]
+    assert str(failed.value).startswith("TypeError at ")
+    assert failed.value.__cause__ is None
+    assert "canary" not in str(failed.value) + capsys.readouterr().out
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_long_sessions_are_folded_page_by_page(world: World) -> None:
     for number in range(230):
         world.turn(content=f"diabetes number {number}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
-from keepsake.domain.errors import LostRaceError, SubjectErasedError
+from keepsake.domain.errors import KeepsakeError, StoreUnavailableError
 from keepsake.domain.profile import Profile
 from keepsake.domain.profile_learner import ProfilePatterns, ProfileTurn, learn_from_conversation
 from keepsake.domain.topics import TopicLexicon
@@ -24,7 +24,7 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationReport:
-    """What a run did. `left` counts sessions given up after lost races: they stay pending. Not `complete`: time ran out."""
+    """What a run did. `left` counts sessions it could not deal with: they stay pending. Not `complete`: time ran out."""
 
     sessions: int
     turns: int
@@ -43,7 +43,7 @@ class Consolidation:
     retrying: Retrying
 
     def run(self, *, until_ms: int) -> ConsolidationReport:
-        """Consolidate every pending session, or as many as there is time for before `until_ms`."""
+        """Consolidate every pending session, or as many as there is time for before `until_ms`. Raises StoreUnavailableError."""
         done = turns = left = 0
         for header in self._pending():
             if self.clock.now_ms() >= until_ms:
@@ -51,12 +51,18 @@ class Consolidation:
             try:
                 turns += self.consolidate(header.partition, session_id_of(header))
                 done += 1
-            except (LostRaceError, SubjectErasedError):
+            except StoreUnavailableError:
+                raise
+            except KeepsakeError:
+                # One session that cannot be dealt with must not keep all others waiting.
                 left += 1
         return ConsolidationReport(done, turns, left, complete=True)
 
     def consolidate(self, user_id: str, session_id: str) -> int:
-        """Deal with the session's turns after its watermark; how many there were. Raises LostRaceError or SubjectErasedError."""
+        """Deal with the session's turns after its watermark; how many there were.
+
+        Raises LostRaceError, SubjectErasedError and StoreError.
+        """
         total = 0
         while True:
             count, more = self.retrying.call(lambda: self._fold_page(user_id, session_id))

@@ -233,10 +233,11 @@ class Turns:
         header = snapshot.header.value
         before = replace(buffer, turns=tuple(turn for turn in buffer.turns if turn.timestamp_ms < marker.place_ms))
         ours = marker.write_id == write.id
+        opened = ours and buffer.turn_count == 1
         return TurnOutcome(
             session_id=command.session_id,
-            is_new=ours and buffer.turn_count == 1,
-            previous_expired=False,
+            is_new=opened,
+            previous_expired=opened and header is not None and header.created_at_ms < header.started_at_ms,
             turn_count=buffer.turn_count if live else (header.turn_count if header else 0),
             expires_at_ms=buffer.hidden_after_ms if live or not header else header.hidden_after_ms,
             turn_id=write.turn_id,
@@ -248,7 +249,7 @@ class Turns:
                 buffer=before,
                 profile=snapshot.profile.value,
                 message_tokens=write.tokens,
-                welcome=False,
+                welcome=opened,
             ),
             recalled=self.recall.recall(principal, RecallRequest(command.text, RecallWish.NEVER, now_ms)),
             topics=buffer.intents.visible_topics(principal.clearance),
