@@ -9,7 +9,9 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import boto3
@@ -75,6 +77,18 @@ def test_processes_that_make_the_key_at_once_agree(tmp_path: Path) -> None:
     assert len(keys) == 1
     assert len(keys.pop().strip()) == 64
     assert [file.name for file in tmp_path.iterdir()] == ["key.json"]
+
+
+def test_of_many_that_find_no_key_at_the_same_moment_one_makes_it_for_all(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def ask(path: Path) -> bytes:
+        together.wait()
+        return FileHashKeys(path).current()[1]
+
+    with ThreadPoolExecutor(8) as pool:
+        for attempt in range(20):
+            assert len(set(pool.map(ask, [tmp_path / f"{attempt}.json"] * 8))) == 1
 
 
 SPOILED = [
