@@ -6,7 +6,7 @@ Errors of sqlite3 become the store errors of the domain here and nowhere else; n
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -55,6 +55,14 @@ def _errors_mapped() -> Iterator[None]:
         raise store_error(error) from None
 
 
+@contextmanager
+def _closed_on_failure(connection: sqlite3.Connection) -> Iterator[None]:
+    with ExitStack() as cleanup:
+        cleanup.callback(connection.close)
+        yield
+        cleanup.pop_all()
+
+
 class SqliteDatabase:
     """Connections to one file: as many readers as threads read at once, and one writer behind a lock.
 
@@ -68,11 +76,8 @@ class SqliteDatabase:
         self._closed = False
         with _errors_mapped():
             self._writer = self._connect()
-            try:
+            with _closed_on_failure(self._writer):
                 _migrate(self._writer, migrations)
-            except BaseException:
-                self._writer.close()
-                raise
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -115,8 +120,9 @@ class SqliteDatabase:
     def _connect(self) -> sqlite3.Connection:
         _make_private(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        for setting in _SETTINGS:
-            connection.execute(setting)
+        with _closed_on_failure(connection):
+            for setting in _SETTINGS:
+                connection.execute(setting)
         return connection
 
     def _borrow(self) -> sqlite3.Connection:
