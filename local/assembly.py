@@ -12,7 +12,8 @@ from keepsake.adapters.hash_keys import FileHashKeys
 from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.adapters.surroundings import RandomIds, SystemChance
 from keepsake.adapters.tokens import load_tokens
-from keepsake.config import Settings, settings_from
+from keepsake.config import Settings, SettingsError, settings_from
+from keepsake.domain.errors import StoreError
 from keepsake.ports.item_store import ItemStore
 from keepsake.services.recall import NothingRecalled
 from local.calls import CountedStore
@@ -66,10 +67,14 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     template, clock, issuer = load_template(), ShiftedClock(folder.clock), TokenIssuer(folder.token_key)
-    settings = settings_from({**os.environ, "HASH_KEY_SECRET_ARN": ""})
-    stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
-    bootstrap.use(_runtime(folder, settings, stores.items, clock, kind="sqlite" if endpoint is None else "dynamodb"))
-    bootstrap.runtime().prime()
+    try:
+        stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
+        runtime = _runtime(folder, stores.items, clock, kind="sqlite" if endpoint is None else "dynamodb")
+        runtime.hash_keys.current()
+    except (StoreError, SettingsError) as error:
+        raise LocalError(f"the service cannot start on {folder.path}: {error}") from None
+    runtime.prime()
+    bootstrap.use(runtime)
     scheduler = Scheduler((*_planned(template), Schedule(RETENTION, RETENTION_MINUTES, stores.sweep)), clock)
     doors = Doors(RouteTable(template.routes), _handlers(template), Control(issuer, clock, scheduler))
     threads = closing.enter_context(ThreadPoolExecutor(THREADS, thread_name_prefix="handler"))
@@ -77,7 +82,8 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     return Assembled(gateway, scheduler, clock, issuer)
 
 
-def _runtime(folder: DataFolder, settings: Settings, items: ItemStore, clock: ShiftedClock, *, kind: str) -> bootstrap.Runtime:
+def _runtime(folder: DataFolder, items: ItemStore, clock: ShiftedClock, *, kind: str) -> bootstrap.Runtime:
+    settings = settings_from(os.environ)
     return bootstrap.Runtime(
         settings=Settings(
             session_idle_minutes=settings.session_idle_minutes,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from local.client import Client, NoServiceError, Reply
 from local.clock import parse_duration
-from local.folder import LocalError, open_folder
+from local.folder import FOREIGN_KEY, LocalError, open_folder
 from local.tokens import Grant, TokenIssuer
 
 URL = "http://127.0.0.1:3000"
@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         sys.stderr.close()
+        return 1
+    except OSError as error:  # a full disk, a folder that may not be read
+        print(f"keepsake: {error.filename or 'a file'} cannot be used: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -202,7 +205,7 @@ def _control(wishes: argparse.Namespace) -> Client:
 
 def _told(reply: Reply) -> Reply:
     if reply.status == 401:
-        raise LocalError("the service does not know this data folder's key: name the folder it was started with by --data")
+        raise LocalError(FOREIGN_KEY)
     if not reply.ok:
         raise LocalError(f"the service answered {reply.status}: {_detail(reply)}")
     return reply

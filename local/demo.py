@@ -9,6 +9,7 @@ import textwrap
 from dataclasses import dataclass, field
 
 from local.client import Client, Json, Reply
+from local.folder import FOREIGN_KEY, LocalError
 from local.tokens import TokenIssuer
 
 ORDINARY_TURN = "store=2 index=0 model=0 embed=0"
@@ -69,7 +70,9 @@ class Cast:
 
 
 def expected(reply: Reply, what: str) -> Reply:
-    """The reply if it is a 2xx. Raises StoryError."""
+    """The reply if it is a 2xx. Raises StoryError, or LocalError when the service has another data folder."""
+    if reply.status == 401:
+        raise LocalError(FOREIGN_KEY)
     if not reply.ok:
         raise StoryError(f"{what} was answered {reply.status} {reply.code}")
     return reply

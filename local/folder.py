@@ -15,6 +15,9 @@ MARK = "keepsake-folder"
 MARK_TEXT = "Keepsake keeps its data here. Format 1.\n"
 
 
+FOREIGN_KEY = "the service does not know this data folder's key: name the folder it was started with by --data"
+
+
 class LocalError(Exception):
     """Something the person at the keyboard can mend. The message is one line for them."""
 

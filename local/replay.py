@@ -16,7 +16,7 @@ from typing import Never, Protocol
 from tqdm import tqdm
 
 from local.client import Client, NoServiceError, Reply
-from local.folder import LocalError
+from local.folder import FOREIGN_KEY, LocalError
 
 WORKERS = 4
 MOST_COMPLAINTS = 20
@@ -59,7 +59,7 @@ class Summary:
         """As the command line prints it."""
         rate = self.turns / self.seconds if self.seconds else 0.0
         head = (
-            f"{self.turns} turns in {self.sessions} sessions of {self.users} users "
+            f"{self.turns} turns in {self.sessions} sessions of {self.users} {'user' if self.users == 1 else 'users'} "
             f"in {self.seconds:.1f} s ({rate:.0f} a second): "
             f"{self.turns - len(self.refused)} answered 2xx, {self.repeated} of them known already"
         )
@@ -149,7 +149,7 @@ class LineCount:
 
 
 class _Feeder:
-    """Posts users' turns from several threads and keeps the score. One that finds no service stops all."""
+    """Posts users' turns from several threads and keeps the score. One that finds no service, or a foreign one, stops all."""
 
     def __init__(self, client: Client, on_turn: Progress) -> None:
         self._client = client
@@ -169,6 +169,9 @@ class _Feeder:
             except NoServiceError:
                 self._gone.set()
                 raise
+            if reply.status == 401:
+                self._gone.set()
+                raise LocalError(FOREIGN_KEY)
             self._score(line, reply)
 
     def _score(self, line: Line, reply: Reply) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from local.assembly import Assembled, assemble
-from local.client import Client
+from local.client import Client, NoServiceError
 from local.demo import play
 from local.folder import LocalError, open_folder
 
@@ -62,8 +62,7 @@ def _run(wishes: ServiceWishes, closing: ExitStack) -> int:
     listening = closing.enter_context(_listening(wishes.port))
     if wishes.fresh:
         folder.wipe()
-    logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
-    logging.getLogger("keepsake.local").setLevel(os.environ.get("LOG_LEVEL", "WARNING"))
+    _log()
     assembled = assemble(folder, endpoint, wishes.cors_origins, closing)
     url = f"http://{HOST}:{listening.getsockname()[1]}"
     server = _Server(assembled, lambda: _announce(url, wishes, assembled))
@@ -101,8 +100,11 @@ class _Server(uvicorn.Server):
 
 def _announce(url: str, wishes: ServiceWishes, assembled: Assembled) -> None:
     """On a thread of its own, since the demo talks to the service that it is started from."""
-    if wishes.demo and play(Client(url, repeats=8), assembled.issuer) != 0:
-        print("The demo did not come out as told; the service keeps running.", file=sys.stderr, flush=True)
+    try:
+        if wishes.demo and play(Client(url, repeats=8), assembled.issuer) != 0:
+            print("The demo did not come out as told; the service keeps running.", file=sys.stderr, flush=True)
+    except NoServiceError:
+        return  # stopped while it played
     lines = [f"Keepsake serves {url} (stores: {wishes.stores}, data: {wishes.data}). Stop it with Ctrl-C."]
     if wishes.demo:
         lines += ["", "Take a turn yourself:", "", _example(url, assembled.issuer.issue("you"))]
@@ -118,6 +120,14 @@ def _example(url: str, token: str) -> str:
             """    -d '{"role": "user", "content": "I study type 2 diabetes; just give me the SQL."}'""",
         )
     )
+
+
+def _log() -> None:
+    logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
+    level = os.environ.get("LOG_LEVEL", "WARNING").upper()
+    if level not in logging.getLevelNamesMapping():
+        raise LocalError("LOG_LEVEL is DEBUG, INFO, WARNING or ERROR")
+    logging.getLogger("keepsake.local").setLevel(level)
 
 
 def _endpoint(wishes: ServiceWishes) -> str | None:

@@ -1,8 +1,11 @@
 """The command line, as a person meets it: what it prints, what it refuses, how it stops."""
 
+import json
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 
 from local.cli import main
 from local.tokens import API_AUDIENCE
-from tests.system.running import Service, local, running
+from tests.system.running import ROOT, Service, local, running
 
 pytestmark = pytest.mark.sockets
 
@@ -99,10 +102,47 @@ def test_tick_and_clock_say_what_they_did(sqlite_service: Service, user: str) ->
     assert sqlite_service.client(user).get_session("s").json["session"]["expires_at"] > before
 
 
-def test_another_data_folder_s_key_is_not_accepted(sqlite_service: Service, data: Path) -> None:
-    done = local("tick", "--data", str(data), "--url", sqlite_service.url)
+def test_another_data_folder_s_key_is_not_accepted(
+    sqlite_service: Service, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {"user_id": "u", "session_id": "s", "turn_id": "t", "role": "user", "content": "hello"}
+    (tmp_path / "conversation.jsonl").write_text(json.dumps(line))
+    for command in (["tick"], ["demo"], ["clock", "show"], ["replay", str(tmp_path / "conversation.jsonl")]):
+        assert main([*command, "--data", str(data), "--url", sqlite_service.url]) == 1
+        assert_one_line(capsys.readouterr().err, "--data")
+
+
+@pytest.mark.parametrize(
+    ("broken", "content"),
+    [("keepsake.db", b"no database at all" * 100), ("hash-key.json", b"{}"), ("clock.json", b"{}"), ("token-key", b"")],
+)
+def test_a_broken_file_in_the_data_folder_is_said_in_one_line(data: Path, broken: str, content: bytes) -> None:
+    local("token", "ann", "--data", str(data))
+    (data / broken).write_bytes(content)
+    done = local("serve", "--data", str(data), "--port", "0")
     assert done.returncode == 1
-    assert_one_line(done.stderr, "--data")
+    assert_one_line(done.stderr, "data")
+    assert (data / broken).read_bytes() == content
+
+
+def test_a_setting_that_makes_no_sense_is_said_in_one_line(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SESSION_IDLE_MINUTES", "5")
+    done = local("serve", "--data", str(data), "--port", "0")
+    assert done.returncode == 1
+    assert_one_line(done.stderr, "SESSION_IDLE_MINUTES")
+
+
+def test_a_service_that_is_stopped_during_its_demo_ends_quietly(data: Path) -> None:
+    command = [sys.executable, "-u", "-m", "local", "serve", "--demo", "--port", "0", "--data", str(data)]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "first session" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        assert process.wait(20) == 0
+    assert "Traceback" not in rest
 
 
 def test_expired_items_are_swept_by_retention(data: Path) -> None:

@@ -77,6 +77,6 @@ def test_an_empty_or_missing_file_is_refused(tmp_path: Path) -> None:
 def test_a_summary_names_the_first_refused_lines() -> None:
     refused = tuple(Refused(line, 400, "invalid_request") for line in range(1, 26))
     told = str(Summary(turns=30, users=1, sessions=2, seconds=2.0, repeated=3, refused=refused)).splitlines()
-    assert told[0] == "30 turns in 2 sessions of 1 users in 2.0 s (15 a second): 5 answered 2xx, 3 of them known already"
+    assert told[0] == "30 turns in 2 sessions of 1 user in 2.0 s (15 a second): 5 answered 2xx, 3 of them known already"
     assert told[1] == "line 1: 400 invalid_request"
     assert told[-1] == "and 5 more"
