@@ -31,6 +31,7 @@ PHRASES = st.sampled_from(
         "!!! ... --- ???",
         "it's we'll they've",
         " \t ",
+        "\n",
         "\n\n",
         "\r\n",
         "\u2028",

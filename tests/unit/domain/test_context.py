@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from keepsake.adapters.tokens import EstimatedTokens
@@ -152,8 +154,31 @@ def test_a_tool_result_never_stands_without_its_call() -> None:
 def test_the_newest_exchange_comes_before_any_summary() -> None:
     newest = make_turn(2, prose(2, 80))
     older = make_turn(1, f"Something worth keeping was said. {prose(1, 200)}")
-    window = assembled(budget=110, turns=(older, newest))
-    assert "turn:t2" in refs(window.included)
+    window = assembled(budget=assembled(turns=(newest,)).tokens, turns=(older, newest))
+    assert refs(window.included) == ["turn:t2"]
+
+
+def test_a_summary_that_does_not_fit_whole_keeps_its_newest_lines_in_order() -> None:
+    lines = tuple(SummaryLine(f"User: {prose(number, 16)}") for number in range(6))
+    window = assembled(budget=120, summary=RunningSummary(lines, 6))
+    shown = [line for line in lines if line.text in window.text]
+    assert 1 < len(shown) < 6
+    assert window.text == "## Working Memory\nEarlier in this conversation:\n" + "".join(
+        f"- {line.text}\n" for line in lines[-len(shown) :]
+    )
+
+
+def test_no_budget_is_too_small_to_be_kept() -> None:
+    parts: dict[str, Any] = {
+        "topics": "Active conversation topics: diabetes",
+        "artifacts": (make_artifact("one", prose(1, 40)), make_artifact("two", "..." * 9, updated_at_ms=1)),
+        "turns": tuple(make_turn(number, f"Something worth keeping {number}. {prose(number, 16)}") for number in range(5)),
+        "profile_lines": ("Research interests: diabetes",),
+        "items": tuple(make_item(f"item:{number}", prose(number + 10, 20), tier) for number, tier in enumerate(Tier)),
+    }
+    for budget in range(assembled(**parts).tokens + 2):
+        window = assembled(budget=budget, **parts)
+        assert window.tokens == PROFILES.get("default").scaled(TOKENS.count(window.text)) <= budget
 
 
 def test_an_artifact_is_whole_or_listed() -> None:
@@ -176,7 +201,7 @@ def test_the_artifact_changed_last_has_the_first_claim() -> None:
     assert refs(window.included) == ["artifact:new"]
 
 
-@pytest.mark.parametrize("content", ["", "\n", "\n\n  SELECT 1", "  x", "a\n\n", "!?", "ก็\t\n", "x \r\n", "#"])
+@pytest.mark.parametrize("content", ["", "\n", "\nSELECT 1", "\n\n  SELECT 1", "  x", "a\n\n", "!?", "ก็\t\n", "x \r\n", "#"])
 def test_an_artifacts_count_is_exact_whatever_its_edges(content: str) -> None:
     window = assembled(artifacts=(make_artifact("a", content),), turns=(make_turn(1, "..."),))
     assert window.tokens == PROFILES.get("default").scaled(TOKENS.count(window.text))
@@ -206,7 +231,7 @@ def test_a_full_tier_takes_nothing_from_another_that_is_full() -> None:
 
 def test_items_are_chosen_by_relevance_per_token_and_printed_by_relevance() -> None:
     long, short = make_item("item:0", prose(1, 200), score=1.0), make_item("item:1", prose(2, 40), score=0.9)
-    window = assembled(budget=150, items=(long, short))
+    window = assembled(budget=assembled(items=(long,)).tokens, items=(long, short))
     assert (refs(window.included), refs(window.excluded)) == (["item:1"], ["item:0"])
     both = assembled(items=(short, long))
     assert refs(both.included) == ["item:0", "item:1"]
@@ -224,6 +249,14 @@ def test_a_near_duplicate_is_dropped_and_says_of_what() -> None:
     )
     assert refs(window.included) == ["item:1"]
     assert [(entry.ref, entry.reason, entry.duplicate_of) for entry in window.excluded] == [("item:0", "duplicate", "item:1")]
+
+
+def test_a_duplicate_is_told_once_though_its_tier_is_filled_twice() -> None:
+    twins = (make_item("item:0", "same words here", Tier.EPISODIC), make_item("item:1", "same words here", Tier.EPISODIC))
+    window = assembled(budget=300, items=twins, profile_lines=(prose(1, 60), prose(2, 900)))
+    assert [(entry.ref, entry.reason) for entry in window.excluded] == [("item:1", "duplicate")]
+    left_out = assembled(budget=300, items=twins, profile_lines=(prose(1, 900),))
+    assert [(entry.ref, entry.reason) for entry in left_out.excluded] == [("item:1", "duplicate"), ("profile", "over_budget")]
 
 
 def test_a_text_that_differs_in_more_than_a_tenth_is_no_duplicate() -> None:

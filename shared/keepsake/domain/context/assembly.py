@@ -6,7 +6,7 @@ goes once more to those that left something out, again from the top.
 
 from collections import defaultdict
 
-from keepsake.domain.context.blocks import Block, Count, Measure
+from keepsake.domain.context.blocks import Count, Measure, joined
 from keepsake.domain.context.budget import granted, shared_out
 from keepsake.domain.context.conversation import fill_conversation
 from keepsake.domain.context.duplicates import NearDuplicates
@@ -111,14 +111,6 @@ def _fill_profile(section: Section, request: AssemblyRequest) -> None:
     if request.welcome and request.welcome.strip():
         section.offer_line(1, measure.line(request.welcome, Reason.WELCOME, "welcome"))
     lines = [measure.line(line, Reason.PROFILE, "profile") for line in request.profile_lines if line.strip()]
-    room = section.room
-    kept: list[Block] = []
-    for line in lines:
-        if (price := measure.price(line)) <= room:
-            kept.append(line)
-            room -= price
     if lines:
-        block = Block(
-            "".join(line.text for line in kept or lines), sum(line.tokens for line in kept or lines), Reason.PROFILE, "profile"
-        )
-        section.offer_line(0, block)
+        kept = section.fitting(lines, section.room)
+        section.offer_line(0, joined(*(kept or lines)))

@@ -13,9 +13,6 @@ from keepsake.domain.turns import Turn, rendered
 
 Count = Callable[[str], int]
 
-# Room that is kept for the empty line after a section. A block after which it would cost more pays the rest itself.
-EMPTY_LINE = 1
-
 
 class Block(NamedTuple):
     """A text of a window and its count. One without a `ref` is a remark of ours."""
@@ -49,8 +46,8 @@ class Measure:
         return self.tokens(tail + "\n") - self.tokens(tail)
 
     def price(self, block: Block) -> int:
-        """The most that the block can add to a section for which an EMPTY_LINE is kept."""
-        return block.tokens + max(0, self.newline(block.text) - EMPTY_LINE)
+        """The most that the block can add to a window: its tokens, and what an empty line after it would cost."""
+        return block.tokens + max(0, self.newline(block.text))
 
     def line(self, text: str, reason: Reason, ref: str) -> Block:
         """A block of one of our own lines."""
@@ -71,6 +68,12 @@ class Measure:
         """The remark that there is an artifact for which there is no room."""
         text = f"{_name(artifact)}: {artifact.size} bytes, too long to show here\n"
         return Block(text, self.tokens(text), Reason.LISTED)
+
+
+def joined(first: Block, *others: Block) -> Block:
+    """Blocks of one candidate as one block."""
+    blocks = (first, *others)
+    return first._replace(text="".join(block.text for block in blocks), tokens=sum(block.tokens for block in blocks))
 
 
 def turn_block(turn: Turn) -> Block:

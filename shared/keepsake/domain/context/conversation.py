@@ -5,14 +5,14 @@ Filled in this order: topics, artifacts within their bound, turns, summary, and 
 
 from dataclasses import dataclass
 
-from keepsake.domain.context.blocks import Block, Measure, turn_block
+from keepsake.domain.context.blocks import Block, Measure, joined, turn_block
 from keepsake.domain.context.sections import LeftOut, Section, Slot
 from keepsake.domain.context.values import AssemblyRequest, Reason
 from keepsake.domain.scratch_pad import Artifact
 from keepsake.domain.summary import RunningSummary
 from keepsake.domain.turns import Exchange, Turn, exchanges, flattened
 
-_SUMMARY_HEADING = "Earlier in this conversation:\n"
+_SUMMARY_HEADING = "Earlier in this conversation:"
 
 
 def fill_conversation(section: Section, request: AssemblyRequest, grant: int) -> None:
@@ -79,20 +79,14 @@ def _summary(section: Section, summary: RunningSummary) -> None:
     """Places the newest lines that fit, in order."""
     if not summary.lines:
         return
-    measure, heading = section.measure, section.measure.tokens(_SUMMARY_HEADING)
-    room = section.room - heading
-    lines = [Block(text, measure.tokens(text), Reason.SUMMARY) for text in (f"- {line.text}\n" for line in summary.lines)]
-    kept: list[Block] = []
-    for line in reversed(lines):
-        if (price := measure.price(line)) <= room:
-            kept.insert(0, line)
-            room -= price
-    tokens = heading + sum(line.tokens for line in kept or lines)
+    heading = section.measure.line(_SUMMARY_HEADING, Reason.SUMMARY, "summary")
+    lines = [section.measure.line(f"- {line.text}", Reason.SUMMARY, "summary") for line in summary.lines]
+    kept = section.fitting(lines[::-1], section.room - heading.tokens)[::-1]
+    block = joined(heading, *(kept or lines))
     if kept:
-        text = _SUMMARY_HEADING + "".join(line.text for line in kept)
-        section.put(Slot.SUMMARY, (), Block(text, tokens, Reason.SUMMARY, "summary"))
+        section.put(Slot.SUMMARY, (), block)
     else:
-        section.left_out.append(LeftOut("summary", tokens))
+        section.leave_out(block, Reason.OVER_BUDGET)
 
 
 def _late_artifacts(section: Section, waiting: list[_Waiting]) -> None:

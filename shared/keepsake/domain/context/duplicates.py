@@ -9,13 +9,13 @@ _SHARED, _OF = 9, 10
 class NearDuplicates:
     """The texts that were admitted, by their terms.
 
-    A near-duplicate lacks at most a tenth of a text's terms. So of twice as many, and one more, it holds more than half; they are
-    chosen among the terms that the fewest texts hold, most often none. Only what passes that is compared.
+    A near-duplicate lacks at most a tenth of a text's terms. So of twice as many and one, whichever they are, it holds more than
+    half: those are looked up that the fewest texts hold. Most often too many are in none, and there is nothing to compare.
     """
 
     def __init__(self) -> None:
         self._admitted: list[tuple[str, frozenset[str]]] = []
-        self._holders: dict[str, int] = {}  # term -> a bit for each admitted text
+        self._holders: dict[str, int] = {}  # term -> a bit for each text that holds it
 
     def admit(self, ref: str, text: str) -> str | None:
         """The ref of the first near-duplicate of a text; or None, and the text is admitted."""
@@ -31,16 +31,17 @@ class NearDuplicates:
 
     def _first_near(self, words: frozenset[str]) -> str | None:
         tenth = len(words) * (_OF - _SHARED) // _OF
-        if len(words.difference(self._holders)) > tenth:
+        new = words.difference(self._holders)
+        if len(new) > tenth:
             return None
-        rarest = sorted((self._holders.get(word, 0) for word in words), key=int.bit_count)[: 2 * tenth + 1]
-        candidates = _in_at_least(len(rarest) - tenth, rarest)
-        while candidates:
-            lowest = candidates & -candidates
-            twin, others = self._admitted[lowest.bit_length() - 1]
+        rarest = sorted(map(self._holders.__getitem__, words - new), key=int.bit_count)[: 2 * tenth + 1 - len(new)]
+        near = _in_at_least(tenth + 1, rarest)
+        while near:
+            lowest = near & -near
+            ref, others = self._admitted[lowest.bit_length() - 1]
             if _OF * len(words & others) >= _SHARED * len(words | others):
-                return twin
-            candidates ^= lowest
+                return ref
+            near ^= lowest
         return None
 
     def _remember(self, ref: str, words: frozenset[str]) -> None:
@@ -52,7 +53,7 @@ class NearDuplicates:
 
 def _in_at_least(number: int, sets: list[int]) -> int:
     """What is in at least so many of the sets of bits."""
-    found = [-1] + [0] * number
+    found = [-1] + [0] * number  # found[n] is in at least n of the sets so far
     for bits in sets:
         for times in range(number, 0, -1):
             found[times] |= found[times - 1] & bits

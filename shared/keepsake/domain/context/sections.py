@@ -1,10 +1,11 @@
 """One tier of a context window while it is being filled: what stands in it, what it costs, and what found no room."""
 
+from collections.abc import Sequence
 from enum import IntEnum
 from operator import itemgetter
 from typing import NamedTuple
 
-from keepsake.domain.context.blocks import EMPTY_LINE, Block, Measure
+from keepsake.domain.context.blocks import Block, Measure
 from keepsake.domain.context.values import Reason
 from keepsake.domain.tiers import HEADINGS, Tier
 
@@ -48,8 +49,9 @@ class Section:
         self.limit = 0
         self.placed: list[Placed] = []
         self.left_out: list[LeftOut] = []
-        self._frame = measure.tokens(HEADINGS[tier]) + EMPTY_LINE
-        self._cost = self._frame
+        self.cut_short = False  # whether something is in, but not all of its lines
+        self._heading = measure.tokens(HEADINGS[tier])
+        self._cost = self._heading
 
     @property
     def spent(self) -> int:
@@ -64,7 +66,7 @@ class Section:
     @property
     def wants_more(self) -> bool:
         """Whether something is left out that more room could let in."""
-        return any(one.reason is not Reason.DUPLICATE for one in self.left_out)
+        return self.cut_short or any(one.reason is not Reason.DUPLICATE for one in self.left_out)
 
     def put(self, slot: Slot, order: Order, block: Block, price: int | None = None) -> None:
         """Places a block, whatever it costs. A `price` that is known need not be found again."""
@@ -85,6 +87,16 @@ class Section:
         if not self.offer(Slot.OPENING, (order,), block):
             self.leave_out(block, Reason.OVER_BUDGET)
 
+    def fitting(self, lines: Sequence[Block], room: int) -> list[Block]:
+        """Those of the lines, the first ones first, that cost no more than `room` together."""
+        kept: list[Block] = []
+        for line in lines:
+            if (price := self.measure.price(line)) <= room:
+                kept.append(line)
+                room -= price
+        self.cut_short = self.cut_short or len(kept) < len(lines)
+        return kept
+
     def leave_out(self, block: Block, reason: Reason) -> None:
         """Remembers that a candidate has no place."""
         if block.ref is not None:
@@ -97,11 +109,12 @@ class Section:
     def clear(self) -> None:
         """Takes out everything but the items, to be filled anew."""
         self._keep([placed for placed in self.placed if placed.slot is Slot.ITEMS])
+        self.cut_short = False
         self.left_out = [one for one in self.left_out if one.reason is Reason.DUPLICATE]
 
     def _keep(self, placed: list[Placed]) -> None:
         self.placed = placed
-        self._cost = self._frame + sum(one.price for one in placed)
+        self._cost = self._heading + sum(one.price for one in placed)
 
     def in_print(self) -> list[Block]:
         """The blocks in their order."""
