@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import botocore.exceptions
-import botocore.parsers
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-from botocore.exceptions import BotoCoreError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
+from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 from moto import mock_aws
-from moto.core.models import botocore_stubber
 
-from keepsake.adapters.aws_errors import ERRORS_BY_CODE, aws_errors_mapped
 from keepsake.adapters.dynamodb_store import DynamoDbItemStore, make_client
 from keepsake.domain.errors import CorruptItemError, ItemTooLargeError, StoreError, StoreUnavailableError
 from keepsake.ports.item_store import (
@@ -32,105 +26,26 @@ from keepsake.ports.item_store import (
 )
 from tests.dynamodb_tables import create_tables
 from tests.fakes import FakeChance, FakeClock
+from tests.faults.dynamodb_wire import (
+    JSON,
+    SECRET,
+    TIMEOUT,
+    Fault,
+    Wire,
+    answer,
+    body,
+    body_of,
+    broken,
+    cancelled,
+    error,
+    lost_answer,
+    through,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
-
-    Fault = Callable[["Wire", AWSPreparedRequest], AWSResponse | None]
-
-JSON = "application/x-amz-json-1.0"
-SECRET = "what the user wrote"
-
-
-class RawBody(BytesIO):
-    """What botocore reads an answer from."""
-
-    def stream(self, **_: object) -> Iterator[bytes]:
-        yield self.read()
-
-
-class Wire:
-    """Stands between the SDK and moto. Plays `faults`, one a request; honours client request tokens, which moto does not."""
-
-    def __init__(self, client: DynamoDBClient) -> None:
-        self.faults: list[Fault] = []
-        self.sent: list[tuple[str, dict[str, Any]]] = []
-        self._done: dict[str, AWSResponse] = {}
-        # else moto would get every request, answered here or not
-        client.meta.events.unregister("before-send", botocore_stubber)  # type: ignore[arg-type]
-        client.meta.events.register("before-send.dynamodb", self._between)  # type: ignore[arg-type]  # it may answer
-
-    def _between(self, request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
-        operation = request.headers["X-Amz-Target"]
-        self.sent.append((str(operation, "ascii") if isinstance(operation, bytes) else operation, body_of(request)))
-        if self.faults:
-            return self.faults.pop(0)(self, request)
-        return self.reach(request)
-
-    def reach(self, request: AWSPreparedRequest) -> AWSResponse:
-        """What DynamoDB does with a request that gets through."""
-        token = body_of(request).get("ClientRequestToken")
-        if token in self._done:
-            return answer(request, 200, {})
-        response = botocore_stubber("before-send", request)
-        assert response
-        if token and response.status_code == 200:
-            self._done[token] = response
-        return response
-
-    def tokens(self) -> list[str]:
-        return [body["ClientRequestToken"] for _, body in self.sent if "ClientRequestToken" in body]
-
-
-def body_of(request: AWSPreparedRequest) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(cast("bytes", request.body))
-    return body
-
-
-def answer(request: AWSPreparedRequest, status: int, body: object, content_type: str = JSON) -> AWSResponse:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers: Any = {"content-type": content_type, "x-amzn-requestid": "R"}
-    return AWSResponse(request.url, status, headers, RawBody(raw))
-
-
-# ---- faults -----------------------------------------------------------------------------------------------------------
-
-
-def through(wire: Wire, request: AWSPreparedRequest) -> AWSResponse:
-    return wire.reach(request)
-
-
-def error(code: str, status: int = 400, **rest: object) -> Fault:
-    body = {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": f"no: {SECRET}", **rest}
-    return lambda _, request: answer(request, status, body)
-
-
-def body(raw: object, status: int = 200, content_type: str = JSON) -> Fault:
-    return lambda _, request: answer(request, status, raw, content_type)
-
-
-def cancelled(*codes: str, message: str = SECRET) -> Fault:
-    reasons = [{"Code": code} if code == "None" else {"Code": code, "Message": message} for code in codes]
-    return error("TransactionCanceledException", CancellationReasons=reasons)
-
-
-def broken(exception: Exception) -> Fault:
-    def fail(_: Wire, __: AWSPreparedRequest) -> AWSResponse:
-        raise exception
-
-    return fail
-
-
-def lost_answer(wire: Wire, request: AWSPreparedRequest) -> AWSResponse:
-    """The request takes effect; its answer never comes."""
-    wire.reach(request)
-    raise ReadTimeoutError(endpoint_url=request.url)
-
-
-TIMEOUT = broken(ReadTimeoutError(endpoint_url=f"https://example/{SECRET}"))
-
 
 # ---- the parts --------------------------------------------------------------------------------------------------------
 
@@ -481,61 +396,3 @@ def test_an_item_that_is_too_large_is_refused_before_anything_is_sent(store: Dyn
     with pytest.raises(ItemTooLargeError):
         store.transact([Put(ONE), Put(item(2, text="x" * 500_000))])
     assert wire.sent == []
-
-
-# ---- the map of errors ------------------------------------------------------------------------------------------------
-
-CANCELLATION = "TransactionCanceledException"
-
-
-def test_every_error_that_the_service_model_names_for_our_calls_is_mapped_by_name(client: DynamoDBClient) -> None:
-    model = client.meta.service_model
-    ours = ("BatchGetItem", "Query", "TransactWriteItems")
-    modelled = {shape.name for name in ours for shape in model.operation_model(name).error_shapes}
-    assert modelled - set(ERRORS_BY_CODE) == {CANCELLATION}
-
-
-@pytest.mark.parametrize("code", sorted(ERRORS_BY_CODE))
-def test_an_error_of_each_code_becomes_what_the_map_says(code: str) -> None:
-    response: Any = {"Error": {"Code": code, "Message": SECRET}, "ResponseMetadata": {"HTTPStatusCode": 400}}
-    with pytest.raises(StoreError) as raised, aws_errors_mapped("Query"):
-        raise botocore.exceptions.ClientError(response, "Query")
-    assert type(raised.value) is ERRORS_BY_CODE[code]
-    assert SECRET not in str(raised.value)
-
-
-SDK_ERRORS = [
-    kind
-    for _, kind in inspect.getmembers(botocore.exceptions, inspect.isclass)
-    if issubclass(kind, Exception) and not issubclass(kind, (botocore.exceptions.ClientError, Warning))
-]
-PASSING = {
-    "ConnectTimeoutError",
-    "ReadTimeoutError",
-    "EndpointConnectionError",
-    "ConnectionClosedError",
-    "ProxyConnectionError",
-    "SSLError",
-    "IncompleteReadError",
-    "ResponseStreamingError",
-    "CredentialRetrievalError",
-}
-
-
-@pytest.mark.parametrize("kind", [*SDK_ERRORS, botocore.parsers.ResponseParserError], ids=lambda kind: kind.__name__)
-def test_no_error_of_the_sdk_gets_out(kind: type[Exception]) -> None:
-    raised_by_sdk = kind.__new__(kind)  # their constructors want all sorts of parts
-    with pytest.raises(StoreError) as raised, aws_errors_mapped("Query"):
-        raise raised_by_sdk
-    if kind.__name__ in PASSING:
-        assert isinstance(raised.value, StoreUnavailableError)
-    if kind in {botocore.exceptions.NoCredentialsError, botocore.exceptions.ParamValidationError, BotoCoreError}:
-        assert type(raised.value) is StoreError
-
-
-def test_the_client_waits_and_retries_as_stated(client: DynamoDBClient) -> None:
-    config: Any = client.meta.config
-    assert (config.connect_timeout, config.read_timeout) == (1, 2.5)
-    assert config.retries == {"mode": "standard", "total_max_attempts": 2}
-    assert config.tcp_keepalive
-    assert make_client(endpoint="http://127.0.0.1:1", region="eu-north-1").meta.endpoint_url == "http://127.0.0.1:1"

@@ -210,9 +210,9 @@ class ConditionFailedError(Exception):
 class ItemStore(Protocol):
     """All six tables. Every method may raise StoreUnavailableError; reads see every write that was answered before them.
 
-    What no store could keep or answer is a ValueError that repeats nothing of it: a partition key of no or more than 2048 bytes, a
-    sort key of no or more than 1024, text that UTF-8 cannot hold, a number beyond 64 bits, an attribute named like a key or none,
-    `version`, `epoch`, `revision` or `expires_at` that is not a number.
+    What no store could keep or answer is a ValueError that repeats nothing of it: a partition key of no or more than 2048
+    bytes, a sort key of no or more than 1024, text that UTF-8 cannot hold, a number beyond 64 bits, an attribute without a name
+    or named like a key, and `version`, `epoch`, `revision` or `expires_at` that is not a number.
     """
 
     def get_many(self, keys: Sequence[Key]) -> Mapping[Key, Item]:
