@@ -230,7 +230,7 @@ def test_a_full_tier_takes_nothing_from_another_that_is_full() -> None:
 
 
 def test_items_are_chosen_by_relevance_per_token_and_printed_by_relevance() -> None:
-    long, short = make_item("item:0", prose(1, 200), score=1.0), make_item("item:1", prose(2, 40), score=0.9)
+    long, short = make_item("item:0", prose(1, 200), score=1.0), make_item("item:1", prose(2, 140), score=0.9)
     window = assembled(budget=assembled(items=(long,)).tokens, items=(long, short))
     assert (refs(window.included), refs(window.excluded)) == (["item:1"], ["item:0"])
     both = assembled(items=(short, long))
@@ -344,3 +344,11 @@ def test_an_estimating_counter_gives_a_window_that_fits_by_its_own_count() -> No
     window = assemble(request, count)
     assert window.text == f"## Domain Knowledge\n{item_block(text)}"
     assert window.tokens == PROFILES.get("default").scaled(len(window.text.encode()))
+
+
+def test_an_estimate_keeps_to_every_budget_though_each_empty_line_costs() -> None:
+    count = EstimatedTokens().count
+    items = tuple(make_item(f"item:{number}", f"fact {number}", tier).counted(count) for number, tier in enumerate(Tier))
+    for budget in range(400):
+        window = assemble(AssemblyRequest(PROFILES.get("default"), budget=budget, items=items), count)
+        assert window.tokens == PROFILES.get("default").scaled(len(window.text)) <= budget
