@@ -20,6 +20,7 @@ from local.folder import FOREIGN_KEY, LocalError
 
 WORKERS = 4
 MOST_COMPLAINTS = 20
+MOST_UNAVAILABLE = 5  # in a row, each after all its repeats
 TEXT_FIELDS = ("user_id", "session_id", "turn_id", "role")
 OPTIONAL_FIELDS = ("name", "occurred_at")
 ROLES = ("user", "assistant", "tool")
@@ -102,7 +103,10 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def replay(lines: Iterable[Line], client: Client, token_for: Callable[[str], str], *, on_turn: Progress) -> Summary:
-    """Post every turn; a refused one does not stop the rest. Raises NoServiceError when the service stops answering."""
+    """Post every turn; a refused one does not stop the rest.
+
+    Raises NoServiceError when the service stops answering, LocalError when its store does or it is not the one meant.
+    """
     began = time.monotonic()
     by_user: dict[str, list[Line]] = {}
     for line in lines:
@@ -156,6 +160,7 @@ class _Feeder:
         self._on_turn = on_turn
         self._lock = threading.Lock()
         self._gone = threading.Event()
+        self._unavailable = 0
         self.repeated = 0
         self.refused: list[Refused] = []
 
@@ -169,13 +174,17 @@ class _Feeder:
             except NoServiceError:
                 self._gone.set()
                 raise
+            self._score(line, reply)
             if reply.status == 401:
                 self._gone.set()
                 raise LocalError(FOREIGN_KEY)
-            self._score(line, reply)
+            if self._unavailable >= MOST_UNAVAILABLE:
+                self._gone.set()
+                raise LocalError("the service answers, but its store does not: replay the file again when it does")
 
     def _score(self, line: Line, reply: Reply) -> None:
         with self._lock:
+            self._unavailable = self._unavailable + 1 if reply.status == 503 else 0
             if not reply.ok:
                 self.refused.append(Refused(line.number, reply.status, reply.code))
             elif reply.json["turn"]["replayed"]:

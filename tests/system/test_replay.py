@@ -93,11 +93,11 @@ def test_a_bad_file_sends_nothing(sqlite_service: Service, user: str, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_benchmark_conversations_are_replayed_whole(sqlite_service: Service) -> None:
+def test_the_benchmark_conversations_are_replayed_whole(service: Service) -> None:
     """For data that is not part of the project: KEEPSAKE_BENCH_DATA names the folder."""
     path = Path(os.environ.get("KEEPSAKE_BENCH_DATA", "")) / "locomo_dev.jsonl"
     if not path.is_file():
         pytest.skip("KEEPSAKE_BENCH_DATA names no folder with locomo_dev.jsonl")
-    code, told, _ = replay(sqlite_service, path, timeout=800)
+    code, told, _ = replay(service, path, timeout=800)
     assert code == 0, told
-    assert_agrees(sqlite_service, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
+    assert_agrees(service, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
