@@ -230,7 +230,8 @@ def test_a_full_tier_takes_nothing_from_another_that_is_full() -> None:
 
 
 def test_items_are_chosen_by_relevance_per_token_and_printed_by_relevance() -> None:
-    long, short = make_item("item:0", prose(1, 200), score=1.0), make_item("item:1", prose(2, 140), score=0.9)
+    long = make_item("item:0", prose(1, 200), Tier.INSTITUTIONAL, score=1.0)
+    short = make_item("item:1", prose(2, 40), Tier.INSTITUTIONAL, score=0.9)
     window = assembled(budget=assembled(items=(long,)).tokens, items=(long, short))
     assert (refs(window.included), refs(window.excluded)) == (["item:1"], ["item:0"])
     both = assembled(items=(short, long))
