@@ -174,10 +174,10 @@ class _Feeder:
             except NoServiceError:
                 self._gone.set()
                 raise
-            self._score(line, reply)
             if reply.status == 401:
                 self._gone.set()
                 raise LocalError(FOREIGN_KEY)
+            self._score(line, reply)
             if self._unavailable >= MOST_UNAVAILABLE:
                 self._gone.set()
                 raise LocalError("the service answers, but its store does not: replay the file again when it does")
