@@ -4,13 +4,13 @@ The gateway has matched the route already (`routeKey`), so a dictionary finds wh
 it keeps the event in a class attribute, and a local service answers many requests at once. The only broad `except` stands here.
 """
 
+from __future__ import annotations
+
 import json
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any
 
 from keepsake.api.observability import Observed, observed
 from keepsake.api.principals import principal_of
@@ -19,6 +19,9 @@ from keepsake.api.wire import path_id
 from keepsake.bootstrap import Runtime, runtime
 from keepsake.domain.errors import InvalidRequestError, KeepsakeError, NotFoundError
 from keepsake.domain.principal import Principal
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel  # slow to load, and only loaded by those who take bodies
 
 Event = dict[str, Any]
 Answer = dict[str, Any]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from keepsake.api.wire import cursor, timestamp
-from keepsake.domain.context import ContextWindow
+from keepsake.domain.context import ContextWindow, Entry
 from keepsake.domain.header import SessionHeader
 from keepsake.domain.profile import FrequentThing, Interest, Preference, Profile
 from keepsake.domain.scratch_pad import Artifact
@@ -150,6 +150,7 @@ def _context(window: ContextWindow) -> dict[str, Any]:
         "text": window.text,
         "tokens": window.tokens,
         "budget": window.budget,
+        "available": window.available,
         "model_profile": window.model_profile,
         "sanitized": False,
         "tiers": [{"tier": share.tier, "budget": share.budget, "tokens": share.tokens} for share in window.tiers],
@@ -158,5 +159,9 @@ def _context(window: ContextWindow) -> dict[str, Any]:
     }
 
 
-def _placements(placements: Iterable[Any]) -> list[dict[str, Any]]:
-    return [{"ref": placed.ref, "tier": placed.tier, "tokens": placed.tokens, "reason": placed.reason} for placed in placements]
+def _placements(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    return [
+        {"ref": entry.ref, "tier": entry.tier, "tokens": entry.tokens, "reason": entry.reason}
+        | ({"duplicate_of": entry.duplicate_of} if entry.duplicate_of else {})
+        for entry in entries
+    ]
