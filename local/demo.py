@@ -134,6 +134,7 @@ def _artifact(cast: Cast) -> None:
     expected(cast.researcher.put_artifact(cast.session, "metformin-users", draft), "the draft")
     reply = cast.turn("Only adults, please.", budget=600)
     context = reply.json["context"]
+    cast.teller.shown(context["text"])
     cast.teller.check(
         "the draft stands in the context", holds="metformin-users" in context["text"] and "drug_exposure" in context["text"]
     )
