@@ -1,4 +1,4 @@
-"""The item store on DynamoDB, on a boto3 client.
+"""The item store on DynamoDB, on a client of the AWS SDK.
 
 The client resends what failed on the way, under the same token; this module resends what DynamoDB put off: keys it did
 not get to, and transactions it cancelled for a passing reason.
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import boto3
 from botocore.config import Config
 
+from keepsake.adapters.aws_clients import make_service_client
 from keepsake.adapters.aws_errors import Reason, TransactionCanceledError, aws_errors_mapped
 from keepsake.adapters.dynamodb_codec import (
     Wire,
@@ -68,7 +68,8 @@ def make_client(
         tcp_keepalive=True,
         parameter_validation=False,  # requests are built here, from values that were checked
     )
-    return boto3.client("dynamodb", region_name=region, endpoint_url=endpoint, config=config)
+    client: DynamoDBClient = make_service_client("dynamodb", region=region, endpoint=endpoint, config=config)
+    return client
 
 
 class DynamoDbItemStore:

@@ -27,11 +27,13 @@ _FIRST_VERSION = "v1"
 
 def make_client(*, region: str | None = None, endpoint: str | None = None) -> SecretsManagerClient:
     """A client whose timeouts and retries are set, not inherited."""
-    import boto3  # noqa: PLC0415
     from botocore.config import Config  # noqa: PLC0415
 
+    from keepsake.adapters.aws_clients import make_service_client  # noqa: PLC0415
+
     config = Config(connect_timeout=1, read_timeout=2.5, retries={"mode": "standard", "total_max_attempts": 3})
-    return boto3.client("secretsmanager", region_name=region, endpoint_url=endpoint, config=config)
+    client: SecretsManagerClient = make_service_client("secretsmanager", region=region, endpoint=endpoint, config=config)
+    return client
 
 
 class FileHashKeys:

@@ -1,6 +1,7 @@
 """The only maker of the stores' keys. Parts are escaped, so that no id can be taken for another or for a prefix of it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from keepsake.domain.hashing import KeyedHash
 from keepsake.ports.item_store import Key, Table
@@ -12,7 +13,7 @@ CHAIN_HEAD = "chain"
 SESSION_PREFIX = "session#"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Keys:
     """Keys of everything that one user owns."""
 
@@ -41,15 +42,15 @@ class Keys:
 
     def fence(self) -> Key:
         """The user's fence. It outlives an erasure, so it stands under a keyed hash."""
-        return Key(Table.CONTROL, self._control(), FENCE)
+        return Key(Table.CONTROL, self._control, FENCE)
 
     def chain_head(self) -> Key:
         """The head of the user's audit chain."""
-        return Key(Table.CONTROL, self._control(), CHAIN_HEAD)
+        return Key(Table.CONTROL, self._control, CHAIN_HEAD)
 
     def marker(self, session_id: str, turn_id: str) -> Key:
         """The mark that a turn id was seen in a session."""
-        return Key(Table.CONTROL, self._control(), "turn#" + self.keyed.of("turn-marker", self.user_id, session_id, turn_id))
+        return Key(Table.CONTROL, self._control, "turn#" + self.keyed.of("turn-marker", self.user_id, session_id, turn_id))
 
     def user_chain(self) -> str:
         """Name of the user's audit chain."""
@@ -60,6 +61,7 @@ class Keys:
         digest = self.keyed.of("pending-shard", self.user_id, session_id)
         return pending_shard(sum(digest.encode()) % PENDING_SHARDS)
 
+    @cached_property
     def _control(self) -> str:
         return "user#" + self.keyed.of("control", self.user_id)
 

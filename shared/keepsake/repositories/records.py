@@ -22,7 +22,7 @@ def packed(record: object) -> bytes:
 
 def unpacked(raw: bytes) -> Any:
     """What `packed` was given, with lists for tuples."""
-    return json.loads(zlib.decompress(raw))
+    return json.loads(zlib.decompress(raw).decode())
 
 
 def read(build: Callable[[Item], T], item: Item) -> T:
