@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from keepsake.adapters.model_profiles import load_model_profiles
+from keepsake.adapters.data_files import load_model_profiles
 from keepsake.adapters.tokens import VendoredTokens
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Entry, Tier, assemble
 from keepsake.domain.scratch_pad import Artifact

@@ -4,8 +4,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from keepsake.adapters.data_files import load_profile_patterns, load_topics
-from keepsake.adapters.model_profiles import load_model_profiles
+from keepsake.adapters.data_files import load_model_profiles, load_profile_patterns, load_topics
 from keepsake.adapters.tokens import load_tokens
 from keepsake.config import Settings, settings_from
 from keepsake.domain.hashing import KeyedHash

@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LAYER = Path("KeepsakeLayer/python")
 UNZIPPED_LIMIT = 250 * 1024 * 1024  # Lambda's, for a function with its layers
+PYTHON = "cpython-313"  # the functions' runtime
 AARCH64 = 183  # e_machine of an ELF file
 
 
@@ -20,8 +21,10 @@ def findings(build: Path) -> Iterator[str]:
     yield from _package(layer)
     for path in files:
         name = path.relative_to(layer)
-        if {"__pycache__", "tests"} & set(name.parts) or path.suffix == ".pyc":
+        if "tests" in name.parts:
             yield f"the layer holds {name}"
+        if path.suffix == ".py" and not bytecode_of(path).is_file():
+            yield f"the layer lacks the bytecode of {name}"
         if ".so" in path.suffixes and not _is_for_arm(path):
             yield f"{name} is not for arm64"
     if sum(path.stat().st_size for path in build.rglob("*") if path.is_file()) > UNZIPPED_LIMIT:
@@ -45,6 +48,11 @@ def _functions(build: Path) -> Iterator[str]:
     for folder in (path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")):
         if not (build / f"{folder.capitalize()}Function" / "app.py").is_file():
             yield f"{folder} was not built"
+
+
+def bytecode_of(path: Path) -> Path:
+    """Where the runtime looks for the bytecode of a module."""
+    return path.parent / "__pycache__" / f"{path.stem}.{PYTHON}.pyc"
 
 
 def _is_for_arm(path: Path) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.built import LAYER, ROOT, findings
+from tests.architecture.built import LAYER, ROOT, bytecode_of, findings
 
 ARM = b"\x7fELF" + bytes(14) + (183).to_bytes(2, "little")
 INTEL = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little")
@@ -15,6 +15,8 @@ INTEL = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little")
 @pytest.fixture
 def build(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "shared" / "keepsake", tmp_path / LAYER / "keepsake", ignore=shutil.ignore_patterns("__pycache__"))
+    for module in (tmp_path / LAYER).rglob("*.py"):
+        written(bytecode_of(module))
     written(tmp_path / LAYER / "fast.cpython-313-aarch64-linux-gnu.so", ARM)
     for folder in (ROOT / "functions").glob("*/__init__.py"):
         written(tmp_path / f"{folder.parent.name.capitalize()}Function" / "app.py")
@@ -36,7 +38,7 @@ def test_a_sound_build_has_no_findings(build: Path) -> None:
         (lambda build: shutil.rmtree(build / LAYER), "there is no"),
         (lambda build: (build / LAYER / "keepsake" / "config.py").unlink(), "lacks config.py"),
         (lambda build: written(build / LAYER / "keepsake" / "config.py", b"#"), "config.py differs"),
-        (lambda build: written(build / LAYER / "keepsake" / "__pycache__" / "config.cpython-313.pyc"), "__pycache__"),
+        (lambda build: bytecode_of(build / LAYER / "keepsake" / "config.py").unlink(), "lacks the bytecode"),
         (lambda build: written(build / LAYER / "keepsake" / "tests" / "test_it.py"), "tests"),
         (lambda build: written(build / LAYER / "slow.so", INTEL), "not for arm64"),
         (lambda build: (build / "TurnFunction" / "app.py").unlink(), "turn was not built"),

@@ -1,10 +1,11 @@
 """The data files of the package, and the operator's own, read and compiled once a container."""
 
 import tomllib
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from keepsake.domain.model_profiles import ModelProfiles, parse_model_profiles
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
 from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
 
@@ -27,10 +28,16 @@ def load_topics(extra: Path | None = None) -> TopicLexicon:
         raise InvalidTopicsError(f"{extra}: {error}") from error
 
 
-@lru_cache(maxsize=1)
+@cache
 def load_profile_patterns() -> ProfilePatterns:
     """The wordings from which a profile is learned."""
     return parse_patterns(_packaged("profile_patterns.toml"))
+
+
+@cache
+def load_model_profiles() -> ModelProfiles:
+    """The models' windows and budgets. Raises ValueError when the data file does not make sense."""
+    return parse_model_profiles(_packaged("model_profiles.toml"))
 
 
 def _packaged(name: str) -> dict[str, object]:

@@ -51,7 +51,8 @@ _PLAIN = {
     "ʼ": "'", "’": "'", "‘": "'", "ʹ": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "–": "-", "—": "-",
 }  # fmt: skip
 _MANY = 256  # different characters; above, one pass over all is faster than a pass for each
-_ASCII_TERMS = re.compile(f"[a-z0-9]{{1,{_LONGEST}}}")
+# Folds and parts ASCII text in one pass: letters and digits, and spaces for all else.
+_ASCII_TERMS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
 _TERMS = re.compile(f"{WORD}|{_EMOJI}")
 _MIXED_TERMS = re.compile(f"([{UNSPACED}]+)|{WORD}|{_EMOJI}")
 _HAS_UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -90,9 +91,11 @@ def terms(text: str) -> tuple[str, ...]:
     Words are runs of letters and digits of the folded text. Where a script writes no spaces, a run gives its bigrams (characters
     keep their marks), or its one character when it is alone. An emoji is a term; a flag is one; a joined emoji gives its parts.
     """
+    if text.isascii():
+        return tuple(_in_pieces(text.translate(_ASCII_TERMS).split()))
     plain = folded(text)
     if plain.isascii():
-        return tuple(_ASCII_TERMS.findall(plain))
+        return tuple(_in_pieces(plain.translate(_ASCII_TERMS).split()))
     if not has_unspaced(plain):
         return tuple(_in_pieces(_TERMS.findall(plain)))
     found: list[str] = []

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from keepsake.domain.clearance import OPEN, Clearance
+from keepsake.domain.clearance import OPEN, Clearance, visible
 from keepsake.domain.errors import TurnTooLargeError
 
 # The largest call and the largest result stand side by side in one buffer item of 400 KB, with the scratch pad. Text that hardly
@@ -82,6 +82,12 @@ def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
         else:
             groups.append([turn])
     return [Exchange(tuple(group)) for group in groups]
+
+
+def visible_exchanges(clearance: Clearance, turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The turns that the clearance covers; of a call that it does not, no result either: it would answer something else."""
+    seen = (visible(clearance, group.turns) for group in exchanges(turns) if clearance.covers(group.turns[0].clearance))
+    return tuple(turn for group in seen for turn in group)
 
 
 def flattened(groups: Sequence[Exchange]) -> tuple[Turn, ...]:

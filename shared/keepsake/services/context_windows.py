@@ -9,6 +9,7 @@ from keepsake.domain.principal import Principal
 from keepsake.domain.profile import Profile, profile_lines, welcome_back
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.summary import RunningSummary
+from keepsake.domain.turns import visible_exchanges
 from keepsake.ports.surroundings import Clock
 from keepsake.ports.tokens import TokenCounter
 
@@ -64,7 +65,7 @@ class ContextWindows:
             message_tokens=message_tokens,
             topics=buffer.intents.context_line(cleared),
             artifacts=visible(cleared, buffer.scratch_pad.artifacts),
-            turns=visible(cleared, buffer.turns),
+            turns=visible_exchanges(cleared, buffer.turns),
             summary=_visible_summary(cleared, buffer.summary),
             profile_lines=profile_lines(known, self.clock.now_ms()),
             welcome=welcome_back(known) if welcome else None,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from keepsake.adapters.model_profiles import load_model_profiles
+from keepsake.adapters.data_files import load_model_profiles
 from keepsake.domain.errors import UnknownModelProfileError
 from keepsake.domain.model_profiles import parse_model_profiles
 

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
+from keepsake.domain.clearance import Clearance
 from keepsake.domain.intents import IntentStack
 from keepsake.domain.session import MAX_BUFFER_BYTES, MAX_BUFFER_TURNS, MAX_EXCHANGE_TURNS, SessionBuffer
-from keepsake.domain.turns import MAX_TURN_BYTES, Role, Turn, exchanges
+from keepsake.domain.turns import MAX_TURN_BYTES, Role, Turn, exchanges, visible_exchanges
 
 
 def make_turn(number: int, *, role: Role = Role.USER, text: str = "words") -> Turn:
@@ -87,6 +90,15 @@ def test_a_buffer_ends_at_its_time_and_not_before() -> None:
 def test_touching_never_brings_the_end_nearer() -> None:
     assert filled(make_turn(1)).touched(10).hidden_after_ms == 1000
     assert filled(make_turn(1)).touched(2000).hidden_after_ms == 2000
+
+
+def test_results_of_a_call_above_the_readers_clearance_are_not_shown_as_somebody_elses() -> None:
+    open_turn, call, result = make_turn(1), make_turn(2, role=Role.ASSISTANT), make_turn(3, role=Role.TOOL)
+    secret = replace(call, clearance=Clearance(2))
+    assert visible_exchanges(Clearance(1), [open_turn, secret, result]) == (open_turn,)
+    assert visible_exchanges(Clearance(2), [open_turn, secret, result]) == (open_turn, secret, result)
+    hidden_result = replace(result, clearance=Clearance(2))
+    assert visible_exchanges(Clearance(1), [open_turn, call, hidden_result]) == (open_turn, call)
 
 
 def test_tool_turns_belong_to_the_turn_before_them() -> None:
