@@ -7,7 +7,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 PORT ?=
 DATA ?=
-# More arguments for pytest, e.g. `make test ARGS="-k budget"`.
+# More arguments for pytest, e.g. `make test ARGS="-k budget"`, or for the benchmarks.
 ARGS ?=
 
 VENV := .venv
@@ -55,6 +55,10 @@ run: setup ## Start the service on this machine and play the demo once (PORT=300
 .PHONY: test
 test: $(VENV)/.dev ## Run every test that needs only Python
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+.PHONY: bench
+bench: $(VENV)/.dev ## Report what a turn costs, in some minutes (ARGS="--quick" for a look)
+	@$(BIN)/python -m tests.benchmarks.turn $(ARGS)
 
 .PHONY: check
 check: $(VENV)/.dev ## Check style, types and import rules

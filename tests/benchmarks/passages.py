@@ -28,24 +28,35 @@ _THAI = """
 เรื่อง ปัญหา สำคัญ ใหม่ เก่า ใหญ่ เล็ก ดี ยาก ง่าย สวย เร็ว ช้า
 """
 
+# Of these are made the names, numbers and rare words that make one text unlike another.
+_SYLLABLES = """
+ba cor den eli fal gra hum iso jen kel lam mor nis olu pra quin rez sal tor uma ven wil xan yor zed 17 42 9 303 86
+"""
+_RARE = 0.08
+
 
 class Passages:
     """Passages of one language. The same seed gives the same passages; a word is the rarer the later it stands in its list."""
 
-    def __init__(self, words: Sequence[str], *, between: str = " ", seed: int = 1) -> None:
+    def __init__(self, words: Sequence[str], *, between: str = " ", rare: float = 0.0, seed: int = 1) -> None:
         self._words = words
         self._between = between
+        self._rare = rare
         self._weights = tuple(accumulate(1 / (rank + 80) for rank in range(len(words))))
         self._random = Random(seed)
 
     def passage(self, words: int = 100) -> str:
         """So many words."""
-        return self._between.join(self._random.choices(self._words, cum_weights=self._weights, k=words))
+        drawn = self._random.choices(self._words, cum_weights=self._weights, k=words)
+        return self._between.join([self._rare_word() if self._random.random() < self._rare else word for word in drawn])
+
+    def _rare_word(self) -> str:
+        return "".join(self._random.choices(_SYLLABLES.split(), k=3))
 
 
 def english(seed: int = 1) -> Passages:
     """Words with spaces between them."""
-    return Passages(_ENGLISH.split(), seed=seed)
+    return Passages(_ENGLISH.split(), rare=_RARE, seed=seed)
 
 
 def thai(seed: int = 1) -> Passages:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
+from statistics import median
 
 # The package stands in shared/, as the layer packs it; a checkout is measured without being installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
@@ -35,12 +36,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """All sections, one after the other, printed as they come."""
     wishes = _wishes(arguments)
     print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(f"An empty loop of a million passes takes {_loop_ms():.0f} ms of processor time here")
     print(_turns(wishes.turns, wishes.rounds), flush=True)
     print(candidates.report(wishes.rounds), flush=True)
     print(costs.report(), flush=True)
     with tempfile.TemporaryDirectory() as empty:
         print(cold_start.report(wishes.runs, Path(empty)), flush=True)
     return 0
+
+
+def _loop_ms() -> float:
+    """How fast this machine is right now, so that figures of another one can be read beside these."""
+    sample = Sample()
+    for _ in range(9):
+        sample.timed(_loop)
+    return median(sample.cpu)
+
+
+def _loop() -> None:
+    for _ in range(1_000_000):
+        pass
 
 
 def _wishes(arguments: Sequence[str] | None) -> argparse.Namespace:
