@@ -7,6 +7,7 @@ from keepsake.adapters.data_files import load_model_profiles
 from keepsake.adapters.tokens import VendoredTokens
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Entry, Tier, assemble
 from keepsake.domain.scratch_pad import Artifact
+from keepsake.domain.summary import SummaryLine, block_of
 from keepsake.domain.turns import Role, Turn, rendered
 
 TOKENS = VendoredTokens()
@@ -19,6 +20,10 @@ def make_turn(number: int, text: str = "words", *, role: Role = Role.USER, name:
 
 def make_artifact(name: str, content: str, *, kind: str = "note", updated_at_ms: int = 0) -> Artifact:
     return Artifact(name, kind, content, 1, updated_at_ms, TOKENS.count(content))
+
+
+def make_line(text: str) -> SummaryLine:
+    return SummaryLine(text, TOKENS.count(block_of(text)), weight=0)
 
 
 def make_item(ref: str, text: str, tier: Tier = Tier.DOMAIN, **more: Any) -> ContextItem:

@@ -10,11 +10,11 @@ from keepsake.domain.context.blocks import Measure
 from keepsake.domain.context.budget import granted, shared_out
 from keepsake.domain.context.duplicates import NearDuplicates
 from keepsake.domain.errors import SafetyMinimumTooLargeError
-from keepsake.domain.summary import RunningSummary, SummaryLine
+from keepsake.domain.summary import RunningSummary
 from keepsake.domain.text import terms
 from keepsake.domain.tiers import PRIORITY
 from keepsake.domain.turns import Role, exchanges
-from tests.contexts import PROFILES, TOKENS, make_artifact, make_item, make_turn
+from tests.contexts import PROFILES, TOKENS, make_artifact, make_item, make_line, make_turn
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 PHRASES = st.sampled_from(
@@ -66,7 +66,7 @@ ITEMS = st.lists(
         for number, (text, tier, title, score, critical) in enumerate(drawn)
     )
 )
-SUMMARIES = st.lists(TEXTS.map(SummaryLine), max_size=6).map(lambda lines: RunningSummary(tuple(lines), len(lines)))
+SUMMARIES = st.lists(TEXTS.map(make_line), max_size=6).map(lambda lines: RunningSummary(tuple(lines), len(lines)))
 REQUESTS = st.builds(
     AssemblyRequest,
     model_profile=st.sampled_from(PROFILES.names).map(PROFILES.get),

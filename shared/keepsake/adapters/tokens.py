@@ -2,6 +2,7 @@
 
 import hashlib
 from binascii import a2b_base64
+from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from threading import Lock
@@ -12,6 +13,8 @@ from keepsake.ports.tokens import TokenCounter
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
+# The ends of blocks, punctuation and a newline, are counted over and over. Nothing longer is kept: it might be somebody's words.
+_ENDING = 3
 _SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 # How text is cut into pieces before they are encoded; as in tiktoken's own definition of the encoding.
 _PATTERN = (
@@ -37,6 +40,7 @@ class VendoredTokens:
         self._vocabulary = vocabulary or vendored_vocabulary()
         self._lock = Lock()
         self._encoding: Encoding | None = None
+        self._ending = lru_cache(maxsize=1024)(self._counted)
 
     def load(self) -> None:
         """Loads the vocabulary, if that has not been done: a good thing before a snapshot. Raises VocabularyError."""
@@ -46,6 +50,9 @@ class VendoredTokens:
 
     def count(self, text: str) -> int:
         """Tokens of `text`. Raises VocabularyError when the vocabulary cannot be loaded."""
+        return self._ending(text) if len(text) <= _ENDING else self._counted(text)
+
+    def _counted(self, text: str) -> int:
         if self._encoding is None:
             self.load()
         assert self._encoding is not None  # noqa: S101 - `load` has set it or has raised

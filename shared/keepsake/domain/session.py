@@ -3,6 +3,7 @@
 Values only: each change gives a new buffer. An expired buffer is nobody's buffer, whatever the store still holds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from keepsake.domain.intents import IntentStack
@@ -39,15 +40,18 @@ class SessionBuffer:
         """The buffer with a later end. Every write moves it."""
         return replace(self, hidden_after_ms=max(hidden_after_ms, self.hidden_after_ms))
 
-    def appended(self, turn: Turn, intents: IntentStack) -> "SessionBuffer":
-        """The buffer with the turn in it; what no longer fits went into the running summary, whole exchanges at a time."""
+    def appended(self, turn: Turn, intents: IntentStack, count: Callable[[str], int]) -> "SessionBuffer":
+        """The buffer with the turn in it; what no longer fits went into the running summary, whole exchanges at a time.
+
+        `count` counts tokens.
+        """
         kept, left = _capped(exchanges((*self.turns, turn)))
         return replace(
             self,
             turns=flattened(kept),
             turn_count=self.turn_count + 1,
             intents=intents,
-            summary=self.summary.extended(flattened(left)) if left else self.summary,
+            summary=self.summary.extended(flattened(left), count) if left else self.summary,
         )
 
 

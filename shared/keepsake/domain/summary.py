@@ -1,10 +1,11 @@
 """The running summary of turns that left the buffer, or that a context window has no room for. By rules: it only quotes.
 
-A line a turn, its first sentence, under the turn's own clearance; what says least goes first when the bound is reached.
+A line a turn, its first sentence, under the turn's own clearance; what says least goes first when the bound is reached. A line is
+counted and weighed once, when it is made.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from keepsake.domain.clearance import OPEN, Clearance
@@ -19,10 +20,17 @@ _WORD = re.compile(r"\w{4,}")
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """What one turn said, in short."""
+    """What one turn said, in short. `tokens` counts its `block`; `weight` is how many different long words it has."""
 
     text: str
+    tokens: int
+    weight: int
     clearance: Clearance = OPEN
+
+    @property
+    def block(self) -> str:
+        """The line as it stands in a context window: it begins with no white space and ends with a newline."""
+        return block_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +40,27 @@ class RunningSummary:
     lines: tuple[SummaryLine, ...] = ()
     turns: int = 0
 
-    def extended(self, turns: Iterable[Turn]) -> "RunningSummary":
-        """The summary of what it covers and of `turns`, which are the next in order. Tool results are counted, not quoted."""
+    def extended(self, turns: Iterable[Turn], count: Callable[[str], int]) -> "RunningSummary":
+        """The summary of what it covers and of `turns`, which are the next in order. Results of tools are not quoted.
+
+        `count` counts tokens.
+        """
         added = tuple(turns)
-        lines = [*self.lines, *(_line(turn) for turn in added if turn.role is not Role.TOOL)]
+        lines = [*self.lines, *(_line(turn, count) for turn in added if turn.role is not Role.TOOL)]
         while len(lines) > MAX_LINES:
             del lines[_least_telling(lines)]
         return RunningSummary(tuple(lines), self.turns + len(added))
 
 
-def _line(turn: Turn) -> SummaryLine:
+def block_of(text: str) -> str:
+    """A line's text as it stands in a context window."""
+    return f"- {text}\n"
+
+
+def _line(turn: Turn, count: Callable[[str], int]) -> SummaryLine:
     speaker = turn.name or turn.role.capitalize()
-    return SummaryLine(f"{speaker}: {_first_sentence(turn.text)}", turn.clearance)
+    text = f"{speaker}: {_first_sentence(turn.text)}"
+    return SummaryLine(text, count(block_of(text)), len(set(_WORD.findall(text))), turn.clearance)
 
 
 def _first_sentence(text: str) -> str:
@@ -57,5 +74,5 @@ def _first_sentence(text: str) -> str:
 
 
 def _least_telling(lines: list[SummaryLine]) -> int:
-    """Index of the line with the fewest different long words; of equals, the oldest."""
-    return min(range(len(lines)), key=lambda index: (len(set(_WORD.findall(lines[index].text))), index))
+    """Index of the lightest line; of equals, the oldest."""
+    return min(range(len(lines)), key=lambda index: lines[index].weight)

@@ -40,7 +40,7 @@ def buffer_attributes(buffer: SessionBuffer) -> dict[str, Value]:
         "turns": [_turn_record(turn) for turn in buffer.turns],
         "intents": buffer.intents.to_record(),
         "pad": [_artifact_record(artifact) for artifact in buffer.scratch_pad.artifacts],
-        "summary": [[line.text, *_clearance_record(line.clearance)] for line in buffer.summary.lines],
+        "summary": [_line_record(line) for line in buffer.summary.lines],
         "summarized": buffer.summary.turns,
     }
     return {
@@ -64,9 +64,7 @@ def buffer_of(item: Item) -> SessionBuffer:
         turn_count=whole(item, "turn_count"),
         intents=IntentStack.from_record(body["intents"]),
         scratch_pad=ScratchPad(tuple(_artifact(record) for record in body["pad"])),
-        summary=RunningSummary(
-            tuple(SummaryLine(line, _clearance(clearance)) for line, *clearance in body["summary"]), body["summarized"]
-        ),
+        summary=RunningSummary(tuple(_line(record) for record in body["summary"]), body["summarized"]),
     )
 
 
@@ -190,6 +188,15 @@ def _artifact_record(artifact: Artifact) -> list[Any]:
 def _artifact(record: list[Any]) -> Artifact:
     name, kind, content, version, updated_at_ms, tokens, *clearance = record
     return Artifact(name, kind, content, version, updated_at_ms, tokens, _clearance(clearance))
+
+
+def _line_record(line: SummaryLine) -> list[Any]:
+    return [line.text, line.tokens, line.weight, *_clearance_record(line.clearance)]
+
+
+def _line(record: list[Any]) -> SummaryLine:
+    said, tokens, weight, *clearance = record
+    return SummaryLine(said, tokens, weight, _clearance(clearance))
 
 
 def _clearance_record(clearance: Clearance) -> list[Any]:

@@ -185,7 +185,7 @@ class Turns:
             intents = buffer.intents.advance(turn.text, number, self.lexicon, turn.clearance)
         else:
             intents = buffer.intents.expired(number)
-        return buffer.appended(turn, intents)
+        return buffer.appended(turn, intents, self.tokens.count)
 
     def _change(self, opening: _Opening, buffer: SessionBuffer, turn: Turn, write: _Write, now_ms: int) -> SessionChange:
         event = AuditEvent(

@@ -13,7 +13,7 @@ def make_turn(number: int, *, role: Role = Role.USER, text: str = "words") -> Tu
 def filled(*turns: Turn) -> SessionBuffer:
     buffer = SessionBuffer("incarnation", started_at_ms=0, hidden_after_ms=1000)
     for turn in turns:
-        buffer = buffer.appended(turn, IntentStack())
+        buffer = buffer.appended(turn, IntentStack(), len)
     return buffer
 
 
@@ -77,7 +77,7 @@ def test_a_call_and_its_result_stay_together_even_when_both_are_as_large_as_a_tu
 
 def test_appending_leaves_the_buffer_that_was_there_as_it_was() -> None:
     before = filled(make_turn(1))
-    before.appended(make_turn(2), IntentStack())
+    before.appended(make_turn(2), IntentStack(), len)
     assert [turn.timestamp_ms for turn in before.turns] == [1]
 
 

@@ -29,6 +29,7 @@ class Measure:
     def __init__(self, count: Count) -> None:
         self._count = count
         self._known: dict[str, int] = {}
+        self._turns: dict[int, tuple[Block, int]] = {}
 
     def tokens(self, text: str) -> int:
         """Tokens of a text."""
@@ -54,6 +55,14 @@ class Measure:
         block = f"{text.strip()}\n"
         return Block(block, self.tokens(block), reason, ref)
 
+    def turn(self, turn: Turn) -> tuple[Block, int]:
+        """A turn as it was counted, and its price."""
+        known = self._turns.get(id(turn))  # the request keeps its turns, so that no other can have the id
+        if known is None:
+            block = Block(rendered(turn.role, turn.name, turn.text), turn.tokens, Reason.RECENT_TURN, f"turn:{turn.turn_id}")
+            known = self._turns[id(turn)] = (block, self.price(block))
+        return known
+
     def artifact(self, artifact: Artifact) -> Block:
         """An artifact, whole; its content on lines of its own, where its stored count holds."""
         heading = f"{_name(artifact)}:\n"
@@ -74,11 +83,6 @@ def joined(first: Block, *others: Block) -> Block:
     """Blocks of one candidate as one block."""
     blocks = (first, *others)
     return first._replace(text="".join(block.text for block in blocks), tokens=sum(block.tokens for block in blocks))
-
-
-def turn_block(turn: Turn) -> Block:
-    """A turn, as it was counted."""
-    return Block(rendered(turn.role, turn.name, turn.text), turn.tokens, Reason.RECENT_TURN, f"turn:{turn.turn_id}")
 
 
 def item_as_block(item: ContextItem) -> Block:

@@ -5,12 +5,12 @@ Filled in this order: topics, artifacts within their bound, turns, summary, and 
 
 from dataclasses import dataclass
 
-from keepsake.domain.context.blocks import Block, Measure, joined, turn_block
+from keepsake.domain.context.blocks import Block, joined
 from keepsake.domain.context.sections import LeftOut, Section, Slot
 from keepsake.domain.context.values import AssemblyRequest, Reason
 from keepsake.domain.scratch_pad import Artifact
 from keepsake.domain.summary import RunningSummary
-from keepsake.domain.turns import Exchange, Turn, exchanges, flattened
+from keepsake.domain.turns import Turn, exchanges, flattened
 
 _SUMMARY_HEADING = "Earlier in this conversation:"
 
@@ -23,7 +23,7 @@ def fill_conversation(section: Section, request: AssemblyRequest, grant: int) ->
         section.offer_line(0, section.measure.line(request.topics, Reason.TOPICS, "topics"))
     waiting = _artifacts(section, request.artifacts, int(grant * profile.scratch_pad_share))
     earlier = _turns(section, request, int(grant * profile.summary_share))
-    _summary(section, request.summary.extended(earlier) if earlier else request.summary)
+    _summary(section, request.summary.extended(earlier, section.measure.tokens) if earlier else request.summary)
     _late_artifacts(section, waiting)
 
 
@@ -53,24 +53,22 @@ def _artifacts(section: Section, artifacts: tuple[Artifact, ...], bound: int) ->
 def _turns(section: Section, request: AssemblyRequest, reserve: int) -> tuple[Turn, ...]:
     """Places the newest exchanges that fit, and gives the turns before them, for whose summary some room is kept."""
     groups = exchanges(request.turns)
-    first = _first_that_fits(groups, section.room, section.measure)
+    prices = [sum(section.measure.turn(turn)[1] for turn in group.turns) for group in groups]
+    first = _first_that_fits(prices, section.room)
     if first > 0 or request.summary.lines:
         newest = len(groups) - 1  # which comes before any summary
-        first = max(first, min(newest, _first_that_fits(groups, section.room - reserve, section.measure)))
+        first = max(first, min(newest, _first_that_fits(prices, section.room - reserve)))
     for order, turn in enumerate(flattened(groups[first:])):
-        section.put(Slot.TURNS, (order,), turn_block(turn))
+        section.put(Slot.TURNS, (order,), *section.measure.turn(turn))
     earlier = flattened(groups[:first])
     section.left_out.extend(LeftOut(f"turn:{turn.turn_id}", turn.tokens) for turn in earlier)
     return earlier
 
 
-def _first_that_fits(groups: list[Exchange], room: int, measure: Measure) -> int:
-    """Index of the oldest exchange that fits together with all that came after it."""
-    first = len(groups)
-    while first > 0:
-        room -= sum(measure.price(turn_block(turn)) for turn in groups[first - 1].turns)
-        if room < 0:
-            break
+def _first_that_fits(prices: list[int], room: int) -> int:
+    """Index of the oldest that fits together with all that came after it."""
+    first = len(prices)
+    while first > 0 and (room := room - prices[first - 1]) >= 0:
         first -= 1
     return first
 
@@ -80,7 +78,7 @@ def _summary(section: Section, summary: RunningSummary) -> None:
     if not summary.lines:
         return
     heading = section.measure.line(_SUMMARY_HEADING, Reason.SUMMARY, "summary")
-    lines = [section.measure.line(f"- {line.text}", Reason.SUMMARY, "summary") for line in summary.lines]
+    lines = [Block(line.block, line.tokens, Reason.SUMMARY, "summary") for line in summary.lines]
     kept = section.fitting(lines[::-1], section.room - heading.tokens)[::-1]
     block = joined(heading, *(kept or lines))
     if kept:
