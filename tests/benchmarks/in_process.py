@@ -31,7 +31,7 @@ TOKENS = load_tokens()
 class Taker(Protocol):
     """Takes turns of one conversation, by one way."""
 
-    def prepared(self, role: Role, text: str) -> Callable[[], object]:
+    def prepared(self, role: Role, text: str, /) -> Callable[[], object]:
         """A call that takes this turn and raises when it was not taken. What a caller does beforehand is done."""
         ...
 

@@ -8,6 +8,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+LOOP_NAME = "a loop of 50,000 passes"
+
 
 @dataclass(slots=True)
 class Sample:
@@ -28,6 +30,12 @@ class Sample:
     def __len__(self) -> int:
         """How many there are."""
         return len(self.wall)
+
+
+def loop() -> None:
+    """Work that never changes: how many times as long a thing takes says more of it than its time does."""
+    for _ in range(50_000):
+        pass
 
 
 def percentile(values: Sequence[float], share: float) -> float:

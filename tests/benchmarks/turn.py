@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from statistics import median
@@ -20,7 +20,7 @@ from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.domain.turns import Role
 from tests.benchmarks import candidates, cold_start, costs, service, steps
 from tests.benchmarks.in_process import ByHandler, ByService, Taker, TimedStore
-from tests.benchmarks.measuring import Sample, in_turn, spread, table
+from tests.benchmarks.measuring import LOOP_NAME, Sample, in_turn, loop, spread, table
 from tests.benchmarks.passages import english
 from tests.fakes import DictItemStore
 
@@ -36,26 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """All sections, one after the other, printed as they come."""
     wishes = _wishes(arguments)
     print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"An empty loop of a million passes takes {_loop_ms():.0f} ms of processor time here")
     print(_turns(wishes.turns, wishes.rounds), flush=True)
     print(candidates.report(wishes.rounds), flush=True)
     print(costs.report(), flush=True)
     with tempfile.TemporaryDirectory() as empty:
         print(cold_start.report(wishes.runs, Path(empty)), flush=True)
     return 0
-
-
-def _loop_ms() -> float:
-    """How fast this machine is right now, so that figures of another one can be read beside these."""
-    sample = Sample()
-    for _ in range(9):
-        sample.timed(_loop)
-    return median(sample.cpu)
-
-
-def _loop() -> None:
-    for _ in range(1_000_000):
-        pass
 
 
 def _wishes(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -83,6 +69,7 @@ def _turns(count: int, rounds: int) -> str:
             "handler, in memory": ByHandler(DictItemStore()),
             "service, in memory": ByService(DictItemStore()),
             _HTTP: over_http,
+            LOOP_NAME: Looping(),
         }
         _converse(takers, FULL_AFTER)
         stores[0].forget()
@@ -116,16 +103,26 @@ def _converse(takers: dict[str, Taker], count: int) -> dict[str, Sample]:
     return samples
 
 
+class Looping:
+    """Takes no turn: runs the loop that all others are compared with."""
+
+    def prepared(self, _role: Role, _text: str, /) -> Callable[[], object]:
+        """See Taker."""
+        return loop
+
+
 def _turn_table(samples: dict[str, Sample], server_cpu_ms: float | None) -> str:
     rows: list[list[object]] = []
+    one_loop = median(samples[LOOP_NAME].cpu)
     for name, sample in sorted(samples.items()):
         if name == _HTTP:
-            served = "not told here" if server_cpu_ms is None else f"{server_cpu_ms:.2f}"
-            rows.append([name, len(sample), served, "mean", *spread(sample.wall), "-"])
-            continue
-        ratio = spread(sample.cpu)[0]
-        rows.append([name, len(sample), *spread(sample.cpu), *spread(sample.wall), f"{float(ratio) / AIM_CPU_MS:.2f}"])
-    heads = ["way", "count", "CPU p50", "CPU p99", "wall p50", "wall p99", "of the aim"]
+            mean = "not told here" if server_cpu_ms is None else f"{server_cpu_ms:.2f}"
+            loops = "-" if server_cpu_ms is None else f"{server_cpu_ms / one_loop:.1f}"
+            rows.append([name, len(sample), mean, "mean", loops, *spread(sample.wall)])
+        else:
+            loops = f"{median(sample.cpu) / one_loop:.1f}"
+            rows.append([name, len(sample), *spread(sample.cpu), loops, *spread(sample.wall)])
+    heads = ["way", "count", "CPU p50", "CPU p99", "in loops", "wall p50", "wall p99"]
     return table(f"A turn of 100 words, full buffer (ms; aim: {AIM_CPU_MS:.0f} ms of processor time in process)", heads, rows)
 
 
