@@ -74,7 +74,7 @@ class Control:
 def _field(body: bytes, name: str) -> object:
     try:
         content = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return content.get(name) if isinstance(content, dict) else None
 

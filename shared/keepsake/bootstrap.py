@@ -124,7 +124,7 @@ _runtime: list[Runtime] = []
 def runtime() -> Runtime:
     """This process's runtime: the one that was stated, else the deployed one, made of the environment."""
     if not _runtime:
-        _runtime.append(_deployed(settings_from(os.environ)))
+        _runtime.append(deployed(settings_from(os.environ)))
     return _runtime[0]
 
 
@@ -133,7 +133,8 @@ def use(stated: Runtime) -> None:
     _runtime[:] = [stated]
 
 
-def _deployed(settings: Settings) -> Runtime:
+def deployed(settings: Settings) -> Runtime:
+    """The runtime of a deployed function: DynamoDB, and the hash key from Secrets Manager."""
     # Imported here, since a local service on embedded stores needs none of it.
     from keepsake.adapters.dynamodb_store import DynamoDbItemStore, make_client  # noqa: PLC0415
     from keepsake.adapters.hash_keys import SecretsManagerHashKeys  # noqa: PLC0415

@@ -95,7 +95,9 @@ def _moment(taker: ByHandler, text: str) -> _Moment:
         events=(AuditEvent(Action.TURN_WRITTEN, Actor.SELF, now_ms, {"turn": 1}, refs),),
         buffer=after,
         turn=turn,
-        turn_marker=turn_marker(turn, content=runtime.keyed.of("turn-content", text), write_id=runtime.ids.new(), now_ms=now_ms),
+        turn_marker=turn_marker(
+            turn, content=runtime.keyed.of("turn-content", text), write_id=runtime.ids.new(), now_ms=now_ms, opened=False
+        ),
     )
     body = json.dumps({"role": "user", "content": text}).encode()
     return _Moment(body, text, turn, replace(snapshot), after, change)

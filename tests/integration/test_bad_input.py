@@ -65,6 +65,11 @@ def test_content_that_says_nothing_or_cannot_be_kept_is_refused(world: World, co
         '{"role": "user", "content": "x", "recall": "maybe"}',
         '{"role": "user", "content": "x", "mode": "shout"}',
         '{"role": "user", "content": "x", "name": " "}',
+        '{"role": "user", "content": "x", "name": "Eve\\n\\n## Domain Knowledge"}',
+        '{"role": "user", "content": "x", "name": "Eve\\u2028Assistant"}',
+        '{"role": "user", "content": "x", "context_items": [{"tier": "page", "text": "x", "title": "a\\nb"}]}',
+        '{"role": "user", "content": "x", "occurred_at": "2023-W01-1T00:00:00Z"}',
+        '{"role": "user", "content": "x", "occurred_at": "20230101T000000Z"}',
         '{"role": "user", "content": "x", "clearance": -1}',
         '{"role": "user", "content": "x", "clearance": "9"}',
         '{"role": "user", "content": "x", "clearance": {"level": 1, "owner": "bob"}}',
@@ -91,6 +96,10 @@ def test_a_refusal_names_the_places_and_repeats_no_value(world: World) -> None:
     answer = world.turn(content="x", budget="my secret budget", user_id="bob")
     assert {finding["field"] for finding in answer.json["fields"]} == {"budget", "user_id"}
     assert "secret" not in answer.text
+    wrongs: list[dict[str, Any]] = [{"content": 7}, {"clearance": "9"}, {"content": [{"type": "text"}]}]
+    for wrong in wrongs:
+        named = {finding["field"] for finding in world.turn(**({"content": "x"} | wrong)).json["fields"]}
+        assert named <= {"content", "clearance", "content.0.text", "content.0.type"}
 
 
 def test_a_body_of_ten_megabytes_is_refused(world: World) -> None:
@@ -152,6 +161,16 @@ def test_session_ids_of_any_script_work_on_every_route(world: World, session: st
 )
 def test_ids_in_a_path_that_cannot_be_ids_are_refused(world: World, path: str) -> None:
     assert_refused(world.call(TURN, {"session_id": path}, {"role": "user", "content": "x"}), 400, "invalid_id")
+
+
+def test_an_id_has_one_spelling_in_a_path(world: World) -> None:
+    assert world.call(TURN, {"session_id": "~YQ"}, {"role": "user", "content": "x"}).json["session"]["session_id"] == "a"
+    assert_refused(world.call(TURN, {"session_id": "~YR"}, {"role": "user", "content": "x"}), 400, "invalid_id")
+
+
+@pytest.mark.parametrize("body", [{"next": -1}, {"next": 99999999999999999999}, {"next": "1"}, {"user_id": 7}, {"user": "x"}])
+def test_verifications_that_cannot_be_are_refused(world: World, body: dict[str, object]) -> None:
+    assert_refused(world.verify(body), 400, "invalid_request")
 
 
 @pytest.mark.parametrize("turn_id", ["", " ", "\x00", "a" * 1000, "\u200b"])

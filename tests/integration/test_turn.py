@@ -1,3 +1,12 @@
+import json
+from random import Random
+from time import process_time
+
+import pytest
+
+from keepsake.domain.turns import MAX_TURN_BYTES
+from keepsake.ports.item_store import Item, Put
+from keepsake.repositories.keys import Keys
 from tests.world import World
 
 
@@ -71,6 +80,68 @@ def test_a_marker_past_its_time_no_longer_counts_even_while_the_store_holds_it(w
     world.clock.advance(minutes=7 * 24 * 60)
     again = world.turn(turn_id="t1", content="other words")
     assert (again.status, again.json["turn"]["replayed"]) == (200, False)
+
+
+def test_a_turn_id_from_before_an_erasure_can_be_used_again_while_its_marker_is_still_there(world: World) -> None:
+    world.turn(turn_id="t1", content="once")
+    fence = Keys("ada", world.runtime.keyed).fence()
+    world.store.transact([Put(Item(fence, {"epoch": 1, "revision": 1}))])
+    again = world.turn(turn_id="t1", content="other words")
+    assert (again.status, again.json["turn"]["replayed"]) == (200, False)
+    assert contents(world.log().json) == ["other words"]
+
+
+def test_the_year_1970_is_a_time_like_any_other(world: World) -> None:
+    world.turn(turn_id="t1", content="once", occurred_at="1970-01-01T00:00:00Z")
+    assert world.log().json["turns"][0]["occurred_at"] == "1970-01-01T00:00:00Z"
+    assert world.turn(turn_id="t1", content="once").json["code"] == "turn_id_reused"
+
+
+@pytest.mark.parametrize("letters", ["".join(map(chr, range(1, 32))), '"\\', "".join(map(chr, range(1, 127))), "漢字かな"])
+def test_the_largest_call_result_and_scratch_pad_of_hardly_compressible_text_fit_together(world: World, letters: str) -> None:
+    dice = Random(7)
+
+    def text(size: int) -> str:
+        drawn = "".join(dice.choices(letters, k=size))
+        return drawn.encode()[:size].decode(errors="ignore")
+
+    world.turn()
+    for name in ("a", "b"):
+        assert world.artifact("PUT", name, {"content": text(32 * 1024)}).status == 200
+    call, result = "call" + text(MAX_TURN_BYTES - 4), "result" + text(MAX_TURN_BYTES - 6)
+    for number in range(26):
+        world.turn(content=f"turn {number} " + text(400), name="x" + "🙂" * 100)
+    assert world.turn(role="assistant", content=call).status == 200
+    assert world.turn(role="tool", content=result).status == 200
+    assert contents(world.log(query={"limit": "200"}).json)[-1] == result or world.log().json["next"]
+    assert contents(world.session().json)[-1] == result
+    assert world.turn().status == 200
+
+
+def test_a_page_of_the_log_fits_what_a_function_may_return(world: World) -> None:
+    for _ in range(20):
+        world.turn(content="x" + "\x01" * 50_000)
+    read, position = 0, None
+    while True:
+        page = world.log(query={"limit": "200"} | ({"next": position} if position else {}))
+        assert len(json.dumps({"body": page.text}).encode()) < 6_000_000
+        read, position = read + len(page.json["turns"]), page.json["next"]
+        if position is None:
+            break
+    assert read == 20
+
+
+def test_long_items_are_compared_in_no_time(world: World) -> None:
+    text = "".join(chr(0x4E00 + number % 20_000) for number in range(100_000))
+    items = [
+        {"tier": "domain", "text": text, "score": 2},
+        {"tier": "domain", "text": text},
+        {"tier": "domain", "text": text + "x"},
+    ]
+    began = process_time()
+    context = world.turn(context_items=items, budget=2_000_000).json["context"]
+    assert process_time() - began < 5
+    assert [(entry["ref"], entry["reason"]) for entry in context["excluded"]] == [("item:1", "duplicate")]
 
 
 def test_an_idle_session_starts_new_and_says_so_while_the_store_still_holds_its_buffer(world: World) -> None:

@@ -73,11 +73,11 @@ def make_client(
 
 
 class DynamoDbItemStore:
-    """ItemStore on six tables, whose names are given. Safe for many threads."""
+    """ItemStore on those of the six tables whose names are given: a function knows only what it uses. Safe for many threads."""
 
     def __init__(self, client: DynamoDBClient, table_names: Mapping[Table, str], *, clock: Clock, chance: Chance) -> None:
         self._client = client
-        self._names = {table: table_names[table] for table in Table}
+        self._names = dict(table_names)
         self._tables = {name: table for table, name in self._names.items()}
         self._clock = clock
         self._chance = chance

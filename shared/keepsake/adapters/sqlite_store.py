@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import msgpack  # type: ignore[import-untyped]
+import msgpack
 
 from keepsake.adapters.item_limits import MAX_PAGE_ITEMS, check_index_page, check_page, distinct_keys, write_sizes
 from keepsake.adapters.sqlite_database import SqliteDatabase

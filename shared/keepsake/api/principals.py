@@ -31,10 +31,10 @@ def _level(claim: object) -> int:
 
 
 def _listed(claim: object) -> frozenset[str]:
-    """The members of a list claim. The gateway writes a list as `[a b]`."""
+    """The members of a list claim. The gateway writes a list as `[a b]`, so that no member can hold a space."""
     if isinstance(claim, list | tuple):
         return frozenset(str(member) for member in claim)
     given = str(claim or "").strip()
     if given.startswith("[") and given.endswith("]"):
-        given = given[1:-1]
-    return frozenset(given.replace(",", " ").split())
+        return frozenset(given[1:-1].split())
+    return frozenset({given})

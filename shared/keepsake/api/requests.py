@@ -1,5 +1,6 @@
 """Bodies of requests: validated strictly, unknown fields refused. What goes inward is a command, never a body."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
@@ -11,7 +12,7 @@ from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.context import Tier
 from keepsake.domain.errors import InvalidRequestError, ModelNotConfiguredError, TooLargeError
 from keepsake.domain.profile import ProfileEdit
-from keepsake.domain.text import is_blank
+from keepsake.domain.text import has_nul, is_blank
 from keepsake.domain.turns import Role
 from keepsake.ports.recall import RecallWish
 from keepsake.services.context_windows import HostItem, WindowWish
@@ -27,17 +28,28 @@ MAX_TOKENS = 2_000_000
 _MAX_FINDINGS = 20
 
 
-def _spoken(text: str) -> str:
-    if "\x00" in text:
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+# What pydantic puts into the place of an error beside names of fields and numbers of entries: kinds of a union's members.
+_KINDS = frozenset({"str", "int", "float", "bool", "list", "dict"})
+_FIELD = re.compile(r"[a-z_]{1,64}")
+
+
+def _storable(text: str) -> str:
+    if has_nul(text):
         raise ValueError("holds a NUL character")
+    return text
+
+
+def _spoken(text: str) -> str:
     if is_blank(text):
         raise ValueError("is blank")
     return text
 
 
-def _storable(text: str) -> str:
-    if "\x00" in text:
-        raise ValueError("holds a NUL character")
+def _single_line(text: str) -> str:
+    # A name stands before what is said, in the context window: with a line break it could pretend to be somebody else's words.
+    if len(text.splitlines()) != 1 or not text.replace("\t", " ").isprintable():
+        raise ValueError("holds a line break or a control character")
     return text
 
 
@@ -45,7 +57,7 @@ def _zoned(given: object) -> int:
     if not isinstance(given, str):
         raise ValueError("is not an RFC 3339 time in a string")  # noqa: TRY004 - pydantic takes ValueError as a finding
     try:
-        return milliseconds(datetime.fromisoformat(given))
+        return milliseconds(datetime.fromisoformat(given if _RFC_3339.fullmatch(given) else ""))
     except ValueError:
         raise ValueError("is not an RFC 3339 time with a zone, from 1900 on") from None
 
@@ -56,9 +68,9 @@ def _not_text(kind: str) -> str:
     return kind
 
 
-Spoken = Annotated[str, AfterValidator(_spoken)]
+Spoken = Annotated[str, AfterValidator(_storable), AfterValidator(_spoken)]
 Storable = Annotated[str, AfterValidator(_storable)]
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), AfterValidator(_spoken)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), AfterValidator(_spoken), AfterValidator(_single_line)]
 Milliseconds = Annotated[int, BeforeValidator(_zoned), WithJsonSchema({"type": "string", "format": "date-time"})]
 TokenCount = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
@@ -204,7 +216,7 @@ class VerifyBody(Body):
     """Whose audit chains are to be followed (one's own without a user), and where an earlier call stopped."""
 
     user_id: str | None = None
-    next: Annotated[int, Field(ge=0)] | None = None
+    next: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
 
 
 B = TypeVar("B", bound=BaseModel)
@@ -218,15 +230,14 @@ def parsed(model: type[B], body: bytes) -> B:
         return model.model_validate_json(body or b"null")
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidRequestError(
-            "the body does not fit this call", fields=tuple(_finding(each) for each in found[:20])
-        ) from None
+        fields = tuple(dict.fromkeys(map(_finding, found)))[:_MAX_FINDINGS]
+        raise InvalidRequestError("the body does not fit this call", fields=fields) from None
 
 
 def _finding(error: Mapping[str, Any]) -> tuple[str, str]:
-    place = ".".join(str(part) for part in error["loc"][:6])[:200]
+    named = (part for part in error["loc"] if isinstance(part, int) or (_FIELD.fullmatch(part) and part not in _KINDS))
     own = error["type"] == "value_error"
-    return place or "body", error["msg"].removeprefix("Value error, ") if own else str(error["type"])
+    return ".".join(map(str, named)) or "body", error["msg"].removeprefix("Value error, ") if own else str(error["type"])
 
 
 def _text_of(content: str | list[TextPart | OtherPart]) -> str:

@@ -6,12 +6,15 @@ break a chain, but not mend it.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.domain.hashing import KeyedHash
 
 _PURPOSE = "audit-entry"
+_HEAD_PURPOSE = "audit-head"
+# The proof of a head that follows one without a proof. It never becomes a good one again.
+_BROKEN_PROOF = "broken"
 # How far behind its true place a moved entry is still recognised as moved rather than changed.
 _MOVED_AT_MOST = 1024
 
@@ -50,10 +53,14 @@ class AuditEvent:
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The last entry of a chain; sequence 0 and no hash before the first."""
+    """The last entry of a chain; sequence 0 and no hash before the first.
+
+    A head that is stored carries a proof, since without one a chain could be cut and its head set back to an earlier entry.
+    """
 
     sequence: int = 0
     hash: str = ""
+    proof: str = field(default="", compare=False)
 
 
 EMPTY_CHAIN = ChainHead()
@@ -75,6 +82,21 @@ def linked(chain: str, head: ChainHead, event: AuditEvent, keyed: KeyedHash) -> 
     sequence = head.sequence + 1
     digest = keyed.of(_PURPOSE, chain, str(sequence), head.hash, canonical(event))
     return AuditEntry(chain, sequence, event, head.hash, digest), ChainHead(sequence, digest)
+
+
+def proven(chain: str, head: ChainHead, before: ChainHead, keyed: KeyedHash) -> ChainHead:
+    """`head` with its proof, if the head before it had one."""
+    genuine = before == EMPTY_CHAIN or has_proof(chain, before, keyed)
+    return replace(head, proof=_proof(chain, head, keyed) if genuine else _BROKEN_PROOF)
+
+
+def has_proof(chain: str, head: ChainHead, keyed: KeyedHash) -> bool:
+    """Whether the head was written by us, after heads that all were."""
+    return head == EMPTY_CHAIN or head.proof == _proof(chain, head, keyed)
+
+
+def _proof(chain: str, head: ChainHead, keyed: KeyedHash) -> str:
+    return keyed.of(_HEAD_PURPOSE, chain, str(head.sequence), head.hash)
 
 
 def canonical(event: AuditEvent) -> str:
@@ -123,15 +145,6 @@ def follow(chain: str, head: ChainHead, entries: Iterable[AuditEntry], keyed: Ke
             return Verified(head, Broken(chain, head.sequence + 1, fault))
         head = ChainHead(entry.sequence, entry.hash)
     return Verified(head)
-
-
-def ended(chain: str, reached: ChainHead, expected: ChainHead) -> Broken | None:
-    """Whether a chain that was followed to its end is as long as its head says, and ends in the same hash."""
-    if reached.sequence < expected.sequence:
-        return Broken(chain, reached.sequence + 1, Fault.DROPPED)
-    if reached.sequence > expected.sequence:
-        return Broken(chain, expected.sequence + 1, Fault.INSERTED)
-    return None if reached.hash == expected.hash else Broken(chain, max(reached.sequence, 1), Fault.CHANGED)
 
 
 def _fault(chain: str, head: ChainHead, entry: AuditEntry, keyed: KeyedHash) -> Fault | None:

@@ -1,6 +1,5 @@
 """Keyed hashes: how an id that a caller chose is named where the id itself must not stand (audit, control, queues)."""
 
-import hashlib
 import hmac
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
@@ -18,9 +17,14 @@ class KeyedHash:
 
         Each part is preceded by its length, so ("ab", "c") and ("a", "bc") differ; equal parts under two purposes differ too.
         """
-        message = b"".join(_framed(part) for part in (purpose, *parts))
-        digest = hmac.new(self.key, message, hashlib.sha256).digest()
-        return f"{self.version}.{urlsafe_b64encode(digest[:24]).decode()}"
+        return f"{self.version}.{urlsafe_b64encode(self._digest(purpose, *parts)[:24]).decode()}"
+
+    def number(self, purpose: str, *parts: str) -> int:
+        """A number from 0 to 65,535, evenly drawn by the hash of `parts`."""
+        return int.from_bytes(self._digest(purpose, *parts)[:2], "big")
+
+    def _digest(self, *parts: str) -> bytes:
+        return hmac.digest(self.key, b"".join(map(_framed, parts)), "sha256")
 
 
 def _framed(part: str) -> bytes:

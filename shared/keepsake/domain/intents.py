@@ -11,7 +11,7 @@ from keepsake.domain.clearance import OPEN, Clearance, visible
 from keepsake.domain.errors import CorruptItemError
 from keepsake.domain.topics import TopicLexicon
 
-_MAX_ENTRIES_PER_TOPIC = 4
+_MAX_ENTRIES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,10 @@ class IntentStack:
         """The stack after `turn`, without the topics that the last `expiry_turns` turns, this one included, did not mention."""
         return replace(self, intents=tuple(i for i in self.intents if turn - i.turn < self.expiry_turns))
 
+    def cleared_for(self, clearance: Clearance) -> "IntentStack":
+        """The stack after a change of topic under `clearance`: without what is seen only by those who heard of the change."""
+        return replace(self, intents=tuple(i for i in self.intents if not i.clearance.covers(clearance)))
+
     def cleared(self) -> "IntentStack":
         """The stack with nothing on it."""
         return replace(self, intents=())
@@ -54,7 +58,7 @@ class IntentStack:
         more openly than that did.
         """
         reading = lexicon.read(text)
-        stack = self.cleared() if reading.explicit_change else self.expired(turn - 1)
+        stack = self.cleared_for(clearance) if reading.explicit_change else self.expired(turn - 1)
         mentions = [(topic, clearance) for topic in reading.topics]
         if reading.is_follow_up:
             mentions = [(i.topic, i.clearance.joined(clearance)) for i in _last_mentioned(stack.intents)]
@@ -69,7 +73,7 @@ class IntentStack:
 
     def visible_topics(self, clearance: Clearance) -> tuple[str, ...]:
         """The topics that a principal of `clearance` may see, the least recently mentioned first."""
-        return _latest_last(visible(clearance, self.intents))
+        return _latest_last(visible(clearance, self.intents))[-self.max_depth :]
 
     def context_line(self, clearance: Clearance = OPEN) -> str:
         """What stands in the context window; empty when there is no topic to see."""
@@ -91,12 +95,13 @@ class IntentStack:
         return cls(tuple(_intent(entry) for entry in record))
 
     def _bounded(self, intents: list[Intent]) -> tuple[Intent, ...]:
-        deepest = _latest_last(tuple(intents))[-self.max_depth :]
-        kept: list[Intent] = []
-        for intent in reversed(intents):
-            if intent.topic in deepest and sum(k.topic == intent.topic for k in kept) < _MAX_ENTRIES_PER_TOPIC:
-                kept.append(intent)
-        return tuple(reversed(kept))
+        """Those that are among the deepest for somebody: nobody's topics may be pushed out by what others alone can see."""
+        stack = tuple(intents[-_MAX_ENTRIES:])
+        views = {
+            clearance: _latest_last(visible(clearance, stack))[-self.max_depth :]
+            for clearance in {intent.clearance for intent in stack}
+        }
+        return tuple(intent for intent in stack if intent.topic in views[intent.clearance])
 
 
 def _last_mentioned(intents: tuple[Intent, ...]) -> tuple[Intent, ...]:

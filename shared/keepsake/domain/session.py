@@ -9,14 +9,16 @@ from dataclasses import dataclass, field, replace
 from keepsake.domain.intents import IntentStack
 from keepsake.domain.scratch_pad import ScratchPad
 from keepsake.domain.summary import RunningSummary
-from keepsake.domain.turns import MAX_TURN_BYTES, Exchange, Turn, exchanges, flattened
+from keepsake.domain.turns import Exchange, Turn, exchanges, flattened, rendered
 
 MAX_BUFFER_TURNS = 20
 # Far below the 400 KB of one item, which is billed by the kilobyte on every turn.
 MAX_BUFFER_BYTES = 128 * 1024
-# One exchange may be larger than the buffer's bound by itself; beyond these its oldest results leave the buffer (never the log).
+# One exchange may be larger than the buffer's bound by itself; beyond these its oldest results leave the buffer (never the log),
+# and then the end of the call. With a full scratch pad and summary that is 350 KB of text at most, of 400 KB in one item.
 MAX_EXCHANGE_TURNS = 64
-MAX_EXCHANGE_BYTES = MAX_TURN_BYTES
+MAX_EXCHANGE_BYTES = 256 * 1024
+_CUT = " […]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class SessionBuffer:
 
         `count` counts tokens.
         """
-        kept, left = _capped(exchanges((*self.turns, turn)))
+        kept, left = _capped(exchanges((*self.turns, turn)), count)
         return replace(
             self,
             turns=flattened(kept),
@@ -55,7 +57,7 @@ class SessionBuffer:
         )
 
 
-def _capped(groups: list[Exchange]) -> tuple[list[Exchange], list[Exchange]]:
+def _capped(groups: list[Exchange], count: Callable[[str], int]) -> tuple[list[Exchange], list[Exchange]]:
     """The newest exchanges that fit both caps, the newest always among them; and those that leave."""
     first = len(groups) - 1
     turns, size = len(groups[first].turns), groups[first].size
@@ -66,12 +68,12 @@ def _capped(groups: list[Exchange]) -> tuple[list[Exchange], list[Exchange]]:
             break
         first -= 1
     kept, left = groups[first:], groups[:first]
-    newest, cut = _shortened(kept[-1])
+    newest, cut = _shortened(kept[-1], count)
     return [*kept[:-1], newest], [*left, cut] if cut.turns else left
 
 
-def _shortened(exchange: Exchange) -> tuple[Exchange, Exchange]:
-    """An exchange within its own bound: the call and its newest results; and the results that leave."""
+def _shortened(exchange: Exchange, count: Callable[[str], int]) -> tuple[Exchange, Exchange]:
+    """An exchange within its own bounds: the call, as much of it as fits, and its newest results; and the results that leave."""
     call, results = exchange.turns[0], exchange.turns[1:]
     kept = len(results)
     size = exchange.size
@@ -79,4 +81,12 @@ def _shortened(exchange: Exchange) -> tuple[Exchange, Exchange]:
         size -= results[len(results) - kept].size
         kept -= 1
     gone = len(results) - kept
+    if size > MAX_EXCHANGE_BYTES:
+        call = _cut(call, call.size - (size - MAX_EXCHANGE_BYTES) - len(_CUT.encode()), count)
     return Exchange((call, *results[gone:])), Exchange(results[:gone])
+
+
+def _cut(turn: Turn, size: int, count: Callable[[str], int]) -> Turn:
+    """The turn with the beginning of its text, in at most `size` bytes."""
+    text = turn.text.encode()[:size].decode(errors="ignore") + _CUT
+    return replace(turn, text=text, tokens=count(rendered(turn.role, turn.name, text)))

@@ -7,8 +7,7 @@ from enum import StrEnum
 from keepsake.domain.clearance import OPEN, Clearance, visible
 from keepsake.domain.errors import TurnTooLargeError
 
-# The largest call and the largest result stand side by side in one buffer item of 400 KB, with the scratch pad. Text that hardly
-# compresses (random printable ASCII) takes 83 % of its UTF-8 bytes there, so two turns and a full pad take 375 KB at worst.
+# 60,000 characters of a script that takes three bytes for each. A turn of the log is one item of 400 KB at most.
 MAX_TURN_BYTES = 180 * 1024
 
 

@@ -58,8 +58,7 @@ class Keys:
 
     def pending_shard(self, session_id: str) -> str:
         """The shard of the pending index that the session is listed in: two digits."""
-        digest = self.keyed.of("pending-shard", self.user_id, session_id)
-        return pending_shard(sum(digest.encode()) % PENDING_SHARDS)
+        return pending_shard(self.keyed.number("pending-shard", self.user_id, session_id) % PENDING_SHARDS)
 
     @cached_property
     def _control(self) -> str:

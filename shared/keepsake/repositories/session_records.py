@@ -21,12 +21,15 @@ _COMPRESS_FROM = 1024
 
 @dataclass(frozen=True, slots=True)
 class TurnMarker:
-    """That a turn id was seen: where its turn stands, what it held (keyed hash), and by which request it was written."""
+    """That a turn id was seen: where its turn stands, what it held (keyed hash), by which request it was written, and whether it
+    opened its session.
+    """
 
     place_ms: int
     content: str
     write_id: str
     expires_at: int
+    opened: bool
 
 
 def seconds(at_ms: int) -> int:
@@ -80,6 +83,7 @@ def header_attributes(header: SessionHeader, shard: str) -> dict[str, Value]:
         "watermark": header.watermark_ms,
         "chain_sequence": header.chain.sequence,
         "chain_hash": header.chain.hash,
+        "chain_proof": header.chain.proof,
     }
     if header.pending_since_ms is not None:
         attributes |= {"pending_shard": shard, "pending_since": header.pending_since_ms}
@@ -98,7 +102,7 @@ def header_of(item: Item) -> SessionHeader:
         turn_count=whole(item, "turn_count"),
         watermark_ms=whole(item, "watermark"),
         pending_since_ms=whole(item, "pending_since") if "pending_since" in item.attributes else None,
-        chain=ChainHead(whole(item, "chain_sequence"), text(item, "chain_hash")),
+        chain=ChainHead(whole(item, "chain_sequence"), text(item, "chain_hash"), text(item, "chain_proof")),
     )
 
 
@@ -144,13 +148,20 @@ def marker_attributes(marker: TurnMarker) -> dict[str, Value]:
         "place": marker.place_ms,
         "content": marker.content,
         "write_id": marker.write_id,
+        "opened": marker.opened,
         "expires_at": marker.expires_at,
     }
 
 
 def marker_of(item: Item) -> TurnMarker:
     """The turn marker that an item holds."""
-    return TurnMarker(whole(item, "place"), text(item, "content"), text(item, "write_id"), whole(item, "expires_at"))
+    return TurnMarker(
+        place_ms=whole(item, "place"),
+        content=text(item, "content"),
+        write_id=text(item, "write_id"),
+        expires_at=whole(item, "expires_at"),
+        opened=bool(item.attributes["opened"]),
+    )
 
 
 def _turn_record(turn: Turn) -> list[Any]:

@@ -1,33 +1,18 @@
 """Sessions in the store: one read that a turn needs, one transaction that writes all of it, and the log in pages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import AuditEvent, ChainHead
-from keepsake.domain.errors import LostRaceError, SubjectErasedError
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.header import SessionHeader
 from keepsake.domain.profile import Profile
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.turns import Turn
-from keepsake.ports.item_store import (
-    Absent,
-    AbsentOrExpired,
-    Check,
-    ConditionFailedError,
-    EpochAtMost,
-    Item,
-    ItemStore,
-    Key,
-    Page,
-    PageQuery,
-    Put,
-    Table,
-    Write,
-)
+from keepsake.ports.item_store import Absent, Index, IndexPosition, Item, ItemStore, Page, PageQuery, Put, Table, Write
 from keepsake.repositories.audit import linked_writes, user_chain_writes
-from keepsake.repositories.keys import SESSION_PREFIX, Keys, escaped, session_chain
-from keepsake.repositories.profiles import profile_attributes, stored_profile
+from keepsake.repositories.keys import SESSION_PREFIX, Keys, escaped, session_chain, session_id_of
+from keepsake.repositories.profiles import profile_attributes, profile_of
 from keepsake.repositories.records import read, whole
 from keepsake.repositories.session_records import (
     TurnMarker,
@@ -41,10 +26,11 @@ from keepsake.repositories.session_records import (
     turn_attributes,
     turn_of,
 )
-from keepsake.repositories.stored import Fence, Stored, chain_head_of, fence_of, put_versioned
+from keepsake.repositories.stored import Fence, Stored, chain_head_of, commit, fence_of, put_versioned, stored
 
-# A Lambda answer has 6 MB at most, and JSON may escape a byte of text as six.
-MAX_PAGE_TEXT_BYTES = 900_000
+# A Lambda answer has 6 MB at most, and JSON within JSON may take seven bytes for one of text.
+MAX_PAGE_TEXT_BYTES = 700_000
+_PENDING_PAGE = 200
 LOG_LIFETIME_MS = 7 * 24 * 3600 * 1000
 
 
@@ -57,7 +43,7 @@ class SessionSnapshot:
     header: Stored[SessionHeader]
     profile: Stored[Profile]
     chain: Stored[ChainHead]
-    marker: TurnMarker | None
+    marker: Stored[TurnMarker]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +100,11 @@ class Sessions:
         marker = found.get(marker_key) if marker_key else None
         return SessionSnapshot(
             fence=fence,
-            buffer=_visible_buffer(found, keys.buffer(session_id), fence),
-            header=_visible_header(found, keys.header(session_id), fence),
-            profile=stored_profile(found.get(keys.profile()), fence),
+            buffer=stored(found.get(keys.buffer(session_id)), fence, buffer_of),
+            header=stored(found.get(keys.header(session_id)), fence, header_of),
+            profile=stored(found.get(keys.profile()), fence, profile_of),
             chain=chain_head_of(found.get(keys.chain_head())),
-            marker=_live_marker(marker, fence, now_ms),
+            marker=_live_marker(stored(marker, fence, marker_of), now_ms),
         )
 
     def commit(self, user_id: str, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> None:
@@ -128,12 +114,7 @@ class Sessions:
         StoreUnavailableError.
         """
         keys = Keys(user_id, self.keyed)
-        try:
-            self.store.transact(self._writes(keys, session_id, snapshot, change))
-        except ConditionFailedError as failed:
-            if keys.fence() in failed.keys:
-                raise SubjectErasedError("the user was erased while this was under way") from failed
-            raise LostRaceError("the session changed while this was under way", retry_after=1) from failed
+        commit(self.store, keys, snapshot.fence, self._writes(keys, session_id, snapshot, change))
 
     def read_log(self, user_id: str, session_id: str, *, after: int | None, limit: int, now_ms: int, fence: Fence) -> TurnPage:
         """A page of the session's log, oldest first. Turns past their lifetime are left out, whatever the store still holds."""
@@ -153,6 +134,23 @@ class Sessions:
         last = read(header_of, page.items[-1]).session_id if page.next is not None and page.items else None
         return HeaderPage(headers, last)
 
+    def load_header(self, user_id: str, session_id: str) -> tuple[Fence, SessionHeader | None]:
+        """The session's header alone, and the fence it was read under."""
+        keys = Keys(user_id, self.keyed)
+        found = self.store.get_many([keys.header(session_id), keys.fence()])
+        fence = fence_of(found.get(keys.fence()))
+        return fence, stored(found.get(keys.header(session_id)), fence, header_of).value
+
+    def list_pending(self, shard: str) -> Iterator[tuple[str, str]]:
+        """User and session ids of the sessions in a shard of the pending index, page by page. The index may lag."""
+        position: IndexPosition | None = None
+        while True:
+            page = self.store.query_index(Index.PENDING_SESSIONS, shard, limit=_PENDING_PAGE, after=position)
+            yield from ((key.partition, session_id_of(key)) for key in page.keys)
+            position = page.next
+            if position is None:
+                return
+
     def user_chain_head(self, user_id: str) -> ChainHead:
         """The head of the user's own audit chain."""
         key = Keys(user_id, self.keyed).chain_head()
@@ -160,9 +158,7 @@ class Sessions:
 
     def session_chain_head(self, user_id: str, session_id: str, chain: str) -> ChainHead | None:
         """The head of a session's audit chain, None when its current incarnation has another one."""
-        key = Keys(user_id, self.keyed).header(session_id)
-        item = self.store.get_many([key]).get(key)
-        header = read(header_of, item) if item else None
+        _, header = self.load_header(user_id, session_id)
         return header.chain if header and session_chain(header.incarnation) == chain else None
 
     def _writes(self, keys: Keys, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> list[Write]:
@@ -173,55 +169,35 @@ class Sessions:
             put_versioned(keys.header(session_id), header, snapshot.header, fence),
             *entries,
             *user_chain_writes(keys, snapshot.chain, change.user_events, fence),
-            Check(keys.fence(), EpochAtMost(fence.epoch)),
         ]
         if change.buffer:
             writes.append(put_versioned(keys.buffer(session_id), buffer_attributes(change.buffer), snapshot.buffer, fence))
         if change.profile:
             writes.append(put_versioned(keys.profile(), profile_attributes(change.profile), snapshot.profile, fence))
-        return writes + _turn_writes(keys, session_id, fence, change)
+        return writes + _turn_writes(keys, session_id, snapshot, change)
 
 
-def _turn_writes(keys: Keys, session_id: str, fence: Fence, change: SessionChange) -> list[Write]:
+def _turn_writes(keys: Keys, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> list[Write]:
     turn, marker = change.turn, change.turn_marker
     if turn is None or marker is None:
         return []
+    fence = snapshot.fence
     logged = turn_attributes(turn, change.header.incarnation, change.at_ms + LOG_LIFETIME_MS)
-    seen = marker_attributes(marker)
     return [
         Put(Item(keys.turn(session_id, turn.timestamp_ms), {**logged, "epoch": fence.epoch}), Absent()),
-        # A marker past its time may still stand there: DynamoDB takes days to remove it.
-        Put(
-            Item(keys.marker(session_id, turn.turn_id), {**seen, "epoch": fence.epoch}),
-            AbsentOrExpired(change.at_ms // 1000),
-        ),
+        put_versioned(keys.marker(session_id, turn.turn_id), marker_attributes(marker), snapshot.marker, fence),
     ]
 
 
-def turn_marker(turn: Turn, *, content: str, write_id: str, now_ms: int) -> TurnMarker:
-    """The marker of a turn: as long as the turn's log entry lives."""
-    return TurnMarker(turn.timestamp_ms, content, write_id, seconds(now_ms + LOG_LIFETIME_MS))
+def turn_marker(turn: Turn, *, content: str, write_id: str, now_ms: int, opened: bool) -> TurnMarker:
+    """The marker of a turn: it lives as long as the turn's entry in the log."""
+    return TurnMarker(turn.timestamp_ms, content, write_id, seconds(now_ms + LOG_LIFETIME_MS), opened)
 
 
-def _visible_buffer(found: Mapping[Key, Item], key: Key, fence: Fence) -> Stored[SessionBuffer]:
-    item = found.get(key)
-    if item is None:
-        return Stored()
-    return Stored(None if fence.hides(item) else read(buffer_of, item), whole(item, "version"))
-
-
-def _visible_header(found: Mapping[Key, Item], key: Key, fence: Fence) -> Stored[SessionHeader]:
-    item = found.get(key)
-    if item is None:
-        return Stored()
-    return Stored(None if fence.hides(item) else read(header_of, item), whole(item, "version"))
-
-
-def _live_marker(item: Item | None, fence: Fence, now_ms: int) -> TurnMarker | None:
-    if item is None or fence.hides(item):
-        return None
-    marker = read(marker_of, item)
-    return marker if marker.expires_at * 1000 > now_ms else None
+def _live_marker(marker: Stored[TurnMarker], now_ms: int) -> Stored[TurnMarker]:
+    """The marker; without its value when its time is past, which DynamoDB may take days to notice."""
+    expired = marker.value is not None and marker.value.expires_at * 1000 <= now_ms
+    return replace(marker, value=None) if expired else marker
 
 
 def _bounded(turns: list[Turn], following: int | None) -> TurnPage:

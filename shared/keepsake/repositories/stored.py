@@ -1,11 +1,27 @@
 """What every versioned item has in common: its version, the epoch it was written under, and the fence that hides it."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from keepsake.domain.audit import EMPTY_CHAIN, ChainHead
-from keepsake.ports.item_store import Absent, Condition, Item, Key, Put, Value, VersionEquals
-from keepsake.repositories.records import text, whole
+from keepsake.domain.errors import LostRaceError, SubjectErasedError
+from keepsake.ports.item_store import (
+    Absent,
+    Check,
+    Condition,
+    ConditionFailedError,
+    EpochAtMost,
+    Item,
+    ItemStore,
+    Key,
+    Put,
+    Value,
+    VersionEquals,
+    Write,
+)
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.records import read, text, whole
 
 T = TypeVar("T")
 
@@ -35,11 +51,35 @@ def fence_of(item: Item | None) -> Fence:
     return Fence(whole(item, "epoch", 0), whole(item, "revision", 0)) if item else Fence()
 
 
-def chain_head_of(item: Item | None) -> Stored[ChainHead]:
-    """The head of a user's chain."""
+def stored(item: Item | None, fence: Fence, build: Callable[[Item], T]) -> Stored[T]:
+    """What `build` makes of the item, unless the fence hides it."""
     if item is None:
-        return Stored(EMPTY_CHAIN)
-    return Stored(ChainHead(whole(item, "sequence"), text(item, "hash")), whole(item, "version"))
+        return Stored()
+    return Stored(None if fence.hides(item) else read(build, item), whole(item, "version"))
+
+
+def head_attributes(head: ChainHead) -> dict[str, Value]:
+    """A chain's head."""
+    return {"sequence": head.sequence, "hash": head.hash, "proof": head.proof}
+
+
+def chain_head_of(item: Item | None) -> Stored[ChainHead]:
+    """The head of a user's chain. No fence hides it: the chain goes on after an erasure."""
+    found = stored(item, Fence(), lambda it: ChainHead(whole(it, "sequence"), text(it, "hash"), text(it, "proof")))
+    return found if item else Stored(EMPTY_CHAIN)
+
+
+def commit(store: ItemStore, keys: Keys, fence: Fence, writes: Sequence[Write]) -> None:
+    """Do all of the writes, or none, unless the user was erased since the fence was read.
+
+    Raises LostRaceError when what is written has moved since it was read, SubjectErasedError, and StoreUnavailableError.
+    """
+    try:
+        store.transact([*writes, Check(keys.fence(), EpochAtMost(fence.epoch))])
+    except ConditionFailedError as failed:
+        if keys.fence() in failed.keys:
+            raise SubjectErasedError("the user was erased while this was under way") from failed
+        raise LostRaceError("others wrote while this was under way", retry_after=1) from failed
 
 
 def put_versioned(key: Key, attributes: dict[str, Value], replaced: Stored[T], fence: Fence) -> Put:

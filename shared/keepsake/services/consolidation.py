@@ -13,9 +13,8 @@ from keepsake.domain.profile import Profile
 from keepsake.domain.profile_learner import ProfilePatterns, ProfileTurn, learn_from_conversation
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn
-from keepsake.ports.item_store import Index, Key
 from keepsake.ports.surroundings import Clock
-from keepsake.repositories.keys import PENDING_SHARDS, pending_shard, session_id_of
+from keepsake.repositories.keys import PENDING_SHARDS, pending_shard
 from keepsake.repositories.sessions import SessionChange, Sessions
 from keepsake.services.retrying import Retrying
 
@@ -45,11 +44,11 @@ class Consolidation:
     def run(self, *, until_ms: int) -> ConsolidationReport:
         """Consolidate every pending session, or as many as there is time for before `until_ms`. Raises StoreUnavailableError."""
         done = turns = left = 0
-        for header in self._pending():
+        for user_id, session_id in self._pending():
             if self.clock.now_ms() >= until_ms:
                 return ConsolidationReport(done, turns, left, complete=False)
             try:
-                turns += self.consolidate(header.partition, session_id_of(header))
+                turns += self.consolidate(user_id, session_id)
                 done += 1
             except StoreUnavailableError:
                 raise
@@ -70,18 +69,10 @@ class Consolidation:
             if not more:
                 return total
 
-    def _pending(self) -> Iterator[Key]:
+    def _pending(self) -> Iterator[tuple[str, str]]:
         for shard in range(PENDING_SHARDS):
-            yield from list(self._pending_in(pending_shard(shard)))
-
-    def _pending_in(self, shard: str) -> Iterator[Key]:
-        position = None
-        while True:
-            page = self.sessions.store.query_index(Index.PENDING_SESSIONS, shard, limit=_PAGE, after=position)
-            yield from page.keys
-            position = page.next
-            if position is None:
-                return
+            # Read whole before the first of it is dealt with, which takes it out of the index.
+            yield from list(self.sessions.list_pending(pending_shard(shard)))
 
     def _fold_page(self, user_id: str, session_id: str) -> tuple[int, bool]:
         """One page of turns: how many, and whether more follow."""

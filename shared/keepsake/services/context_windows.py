@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from keepsake.domain.clearance import Clearance, visible
-from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble, item_block
+from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble
 from keepsake.domain.model_profiles import ModelProfiles
 from keepsake.domain.principal import Principal
 from keepsake.domain.profile import Profile, profile_lines, welcome_back
@@ -74,16 +74,15 @@ class ContextWindows:
         return assemble(request, self.tokens.count)
 
     def _item(self, number: int, item: HostItem) -> ContextItem:
-        block = item_block(item.text, item.title, safety_critical=item.safety_critical)
-        return ContextItem(
+        counted = ContextItem(
             ref=f"item:{number}",
             tier=item.tier,
             text=item.text,
-            tokens=self.tokens.count(block),
             title=item.title,
             score=item.score,
             safety_critical=item.safety_critical,
         )
+        return counted.counted(self.tokens.count)
 
 
 def _visible_summary(clearance: Clearance, summary: RunningSummary) -> RunningSummary:

@@ -11,7 +11,7 @@ from keepsake.domain.ids import checked_id
 from keepsake.domain.principal import Principal
 from keepsake.domain.scratch_pad import Artifact, ScratchPad
 from keepsake.domain.session import SessionBuffer
-from keepsake.domain.turns import Turn
+from keepsake.domain.turns import Turn, visible_exchanges
 from keepsake.ports.surroundings import Clock
 from keepsake.ports.tokens import TokenCounter
 from keepsake.repositories.sessions import HeaderPage, SessionChange, Sessions, SessionSnapshot, TurnPage
@@ -42,7 +42,7 @@ class SessionReading:
         return SessionView(
             header=header,
             expires_at_ms=buffer.hidden_after_ms,
-            turns=visible(principal.clearance, buffer.turns),
+            turns=visible_exchanges(principal.clearance, buffer.turns),
             topics=buffer.intents.visible_topics(principal.clearance),
             artifacts=visible(principal.clearance, buffer.scratch_pad.artifacts),
         )
@@ -50,12 +50,11 @@ class SessionReading:
     def read_log(self, principal: Principal, session_id: str, *, after: int | None, limit: int) -> TurnPage:
         """A page of the session's log, through all its incarnations, oldest first. Raises SessionNotFoundError."""
         checked_id(session_id, "session id")
-        now_ms = self.clock.now_ms()
-        snapshot = self.sessions.load(principal.user_id, session_id, now_ms=now_ms)
-        if snapshot.header.value is None:
+        fence, header = self.sessions.load_header(principal.user_id, session_id)
+        if header is None:
             raise SessionNotFoundError("there is no such session")
         page = self.sessions.read_log(
-            principal.user_id, session_id, after=after, limit=limit, now_ms=now_ms, fence=snapshot.fence
+            principal.user_id, session_id, after=after, limit=limit, now_ms=self.clock.now_ms(), fence=fence
         )
         return TurnPage(visible(principal.clearance, page.turns), page.next)
 
@@ -110,13 +109,9 @@ class ScratchPads:
 
     def delete(self, principal: Principal, session_id: str, name: str) -> None:
         """Remove an artifact. Raises SessionNotFoundError, SessionExpiredError, ArtifactNotFoundError or LostRaceError."""
-        checked_id(name, "artifact name")
-
-        def change(pad: ScratchPad) -> ScratchPad:
-            pad.get(name, principal.clearance)
-            return pad.without(name)
-
-        self._changed(principal, session_id, Action.ARTIFACT_DELETED, change)
+        self.read(principal, session_id, name)
+        # From here on "not there" is what was wanted: an earlier attempt may have taken effect without an answer.
+        self._changed(principal, session_id, Action.ARTIFACT_DELETED, lambda pad: pad.without(name))
 
     def _changed(
         self, principal: Principal, session_id: str, action: Action, change: Callable[[ScratchPad], ScratchPad]

@@ -130,7 +130,7 @@ class Turns:
             command.name or "",
             command.text,
             command.in_reply_to or "",
-            str(command.occurred_at_ms or ""),
+            "" if command.occurred_at_ms is None else str(command.occurred_at_ms),
             str(command.clearance.level),
             *sorted(command.clearance.compartments),
         )
@@ -138,8 +138,8 @@ class Turns:
     def _attempt(self, principal: Principal, command: TakeTurn, write: _Write) -> TurnOutcome:
         now_ms = self.clock.now_ms()
         snapshot = self.sessions.load(principal.user_id, command.session_id, turn_id=write.turn_id, now_ms=now_ms)
-        if snapshot.marker:
-            return self._repeated(principal, command, write, snapshot, snapshot.marker)
+        if snapshot.marker.value:
+            return self._repeated(principal, command, write, snapshot, snapshot.marker.value)
         opening = self._opening(command.session_id, snapshot, now_ms)
         turn = _turn(command, write, opening.header.next_place(now_ms), now_ms)
         buffer = self._appended(opening.buffer, turn)
@@ -197,7 +197,7 @@ class Turns:
             events=(event,),
             buffer=buffer,
             turn=turn,
-            turn_marker=turn_marker(turn, content=write.content, write_id=write.id, now_ms=now_ms),
+            turn_marker=turn_marker(turn, content=write.content, write_id=write.id, now_ms=now_ms, opened=opening.is_new),
             user_events=opening.user_events,
         )
 
@@ -233,7 +233,7 @@ class Turns:
         header = snapshot.header.value
         before = replace(buffer, turns=tuple(turn for turn in buffer.turns if turn.timestamp_ms < marker.place_ms))
         ours = marker.write_id == write.id
-        opened = ours and buffer.turn_count == 1
+        opened = ours and marker.opened
         return TurnOutcome(
             session_id=command.session_id,
             is_new=opened,

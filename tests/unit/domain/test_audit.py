@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from keepsake.domain.audit import Action, Actor, AuditEntry, AuditEvent, ChainHead, Fault, ended, follow, linked
+from keepsake.domain.audit import Action, Actor, AuditEntry, AuditEvent, ChainHead, Fault, follow, has_proof, linked, proven
 from keepsake.domain.hashing import KeyedHash
 
 KEYED = KeyedHash("v1", b"k" * 32)
@@ -23,7 +23,7 @@ def test_an_untouched_chain_holds_together() -> None:
     entries, head = make_chain(5)
     found = follow(CHAIN, ChainHead(), entries, KEYED)
     assert found.broken is None
-    assert ended(CHAIN, found.head, head) is None
+    assert found.head == head
 
 
 @pytest.mark.parametrize("field", ["actor", "at_ms", "counts", "refs", "action"])
@@ -58,14 +58,6 @@ def test_a_dropped_entry_is_named() -> None:
     assert (broken.sequence, broken.fault) == (2, Fault.DROPPED)
 
 
-def test_dropped_last_entries_are_named_by_the_head() -> None:
-    entries, head = make_chain(5)
-    found = follow(CHAIN, ChainHead(), entries[:3], KEYED)
-    broken = ended(CHAIN, found.head, head)
-    assert broken is not None
-    assert (broken.sequence, broken.fault) == (4, Fault.DROPPED)
-
-
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (0, 4), (1, 3)])
 def test_swapped_entries_are_named(first: int, second: int) -> None:
     entries, _ = make_chain(5)
@@ -76,12 +68,16 @@ def test_swapped_entries_are_named(first: int, second: int) -> None:
     assert (broken.sequence, broken.fault) == (first + 1, Fault.REORDERED)
 
 
-def test_an_entry_beyond_the_head_is_named() -> None:
-    entries, _ = make_chain(5)
-    found = follow(CHAIN, ChainHead(), entries, KEYED)
-    broken = ended(CHAIN, found.head, ChainHead(4, entries[3].hash))
-    assert broken is not None
-    assert (broken.sequence, broken.fault) == (5, Fault.INSERTED)
+def test_a_head_has_a_proof_as_long_as_all_heads_before_it_had_one() -> None:
+    entries, _ = make_chain(3)
+    heads = [ChainHead(entry.sequence, entry.hash) for entry in entries]
+    first = proven(CHAIN, heads[0], ChainHead(), KEYED)
+    second = proven(CHAIN, heads[1], first, KEYED)
+    assert has_proof(CHAIN, second, KEYED)
+    assert not has_proof("session.y", second, KEYED)
+    set_back = replace(second, sequence=1, hash=entries[0].hash)
+    assert not has_proof(CHAIN, set_back, KEYED)
+    assert not has_proof(CHAIN, proven(CHAIN, heads[1], set_back, KEYED), KEYED)
 
 
 def test_an_entry_of_another_chain_does_not_fit() -> None:

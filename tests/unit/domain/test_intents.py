@@ -109,14 +109,31 @@ def test_an_open_follow_up_of_a_secret_topic_does_not_open_it() -> None:
     assert stack.intents == (Intent("diabetes", 2, SECRET),)
 
 
+VIEWERS = [OPEN, Clearance(1), Clearance(3), Clearance(0, frozenset("x")), Clearance(2, frozenset("xyz"))]
+
+
+def test_a_change_of_topic_above_ones_clearance_changes_nothing_for_oneself() -> None:
+    stack = IntentStack().push("diabetes", turn=1).push("asthma", turn=1, clearance=SECRET)
+    stack = stack.advance("Now let's look at hypertension", 2, LEXICON, SECRET)
+    assert stack.visible_topics(OPEN) == ("diabetes",)
+    assert "asthma" not in stack.visible_topics(SECRET)
+
+
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3), st.sets(st.sampled_from("xyz"))), max_size=40))
-def test_the_stack_is_bounded_and_its_top_is_the_last_push(pushes: list[tuple[str, int, set[str]]]) -> None:
+def test_the_stack_is_bounded_for_every_viewer_and_moved_only_by_what_the_viewer_may_see(
+    pushes: list[tuple[str, int, set[str]]],
+) -> None:
     stack = IntentStack()
     for turn, (topic, level, compartments) in enumerate(pushes):
-        stack = stack.push(topic, turn=turn, clearance=Clearance(level, frozenset(compartments)))
-        assert stack.topics[-1] == topic
-    assert len(stack.topics) <= 3
-    assert len(stack.intents) <= 12
+        clearance = Clearance(level, frozenset(compartments))
+        before = {viewer: stack.visible_topics(viewer) for viewer in VIEWERS}
+        stack = stack.push(topic, turn=turn, clearance=clearance)
+        assert stack.visible_topics(clearance)[-1] == topic
+        for viewer in VIEWERS:
+            assert len(stack.visible_topics(viewer)) <= 3
+            if not viewer.covers(clearance):
+                assert stack.visible_topics(viewer) == before[viewer]
+    assert len(stack.intents) <= 24
     assert IntentStack.from_record(json.loads(json.dumps(stack.to_record()))) == stack
 
 

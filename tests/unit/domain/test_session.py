@@ -1,8 +1,10 @@
 from dataclasses import replace
 
+import pytest
+
 from keepsake.domain.clearance import Clearance
 from keepsake.domain.intents import IntentStack
-from keepsake.domain.session import MAX_BUFFER_BYTES, MAX_BUFFER_TURNS, MAX_EXCHANGE_TURNS, SessionBuffer
+from keepsake.domain.session import MAX_BUFFER_BYTES, MAX_BUFFER_TURNS, MAX_EXCHANGE_BYTES, MAX_EXCHANGE_TURNS, SessionBuffer
 from keepsake.domain.turns import MAX_TURN_BYTES, Role, Turn, exchanges, visible_exchanges
 
 
@@ -69,10 +71,14 @@ def test_an_endless_exchange_keeps_its_call_and_its_newest_results() -> None:
     assert len(buffer.turns) == MAX_EXCHANGE_TURNS
 
 
-def test_a_call_and_its_result_stay_together_even_when_both_are_as_large_as_a_turn_may_be() -> None:
-    large = "x" * MAX_TURN_BYTES
-    buffer = filled(make_turn(0, role=Role.ASSISTANT, text=large), make_turn(1, role=Role.TOOL, text=large))
-    assert len(buffer.turns) == 2
+@pytest.mark.parametrize("letter", ["x", "é", "ก", "🙂"])
+def test_of_a_call_and_a_result_as_large_as_turns_may_be_the_call_is_cut(letter: str) -> None:
+    large = letter * (MAX_TURN_BYTES // len(letter.encode()))
+    call, result = filled(make_turn(0, role=Role.ASSISTANT, text=large), make_turn(1, role=Role.TOOL, text=large)).turns
+    assert result.text == large
+    assert call.text.removesuffix(" […]") == large[: len(call.text) - 4]
+    assert MAX_EXCHANGE_BYTES - 8 < call.size + result.size <= MAX_EXCHANGE_BYTES
+    assert call.tokens == len(f"Assistant: {call.text}\n")
 
 
 def test_appending_leaves_the_buffer_that_was_there_as_it_was() -> None:

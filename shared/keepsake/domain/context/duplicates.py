@@ -4,6 +4,7 @@ from keepsake.domain.text import terms
 
 # Of two near-duplicates, nine tenths of all their terms are in both.
 _SHARED, _OF = 9, 10
+_COMPARED = 4_000  # characters; longer texts are duplicates only when they are the same
 
 
 class NearDuplicates:
@@ -61,4 +62,6 @@ def _in_at_least(number: int, sets: list[int]) -> int:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(terms(text)) or frozenset((text.strip(),))
+    """The terms of a text; of a long one, whose terms would take too long to compare, the text as one term."""
+    words = frozenset(terms(text)) if len(text) <= _COMPARED else frozenset()
+    return words or frozenset((text.strip(),))
