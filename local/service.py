@@ -144,7 +144,8 @@ def _endpoint(wishes: ServiceWishes) -> str | None:
 
 def _listening(port: int) -> socket.socket:
     """Bound before anything is touched, so that a busy port costs nothing."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # The protocol is named because asyncio sets TCP_NODELAY only then: else each answer waits 40 ms for an acknowledgement.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))

@@ -40,6 +40,11 @@ class Settings:
         return self.session_idle_minutes * 60_000
 
 
+def in_lambda(environment: Mapping[str, str]) -> bool:
+    """Whether this process is a Lambda function, which alone has somebody to send traces to."""
+    return "LAMBDA_TASK_ROOT" in environment
+
+
 def settings_from(environment: Mapping[str, str]) -> Settings:
     """The settings that the environment holds. Raises SettingsError."""
     topics = environment.get("DOMAIN_TOPICS_FILE", "")

@@ -105,7 +105,7 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def _in_pieces(words: list[str]) -> list[str]:
-    if all(len(word) <= _LONGEST for word in words):
+    if max(map(len, words), default=0) <= _LONGEST:
         return words
     return [word[at : at + _LONGEST] for word in words for at in range(0, len(word), _LONGEST)]
 

@@ -15,8 +15,9 @@ from keepsake.ports.item_store import Item, Value
 
 T = TypeVar("T")
 
-# Level 1 takes a third of the time of level 6 and leaves a buffer 6 % larger.
-_COMPRESSION = 1
+# A write is billed by the kilobyte. Beside level 1, level 4 leaves a full buffer 7 % smaller in English and 20 % in Thai, for 0.1
+# to 0.2 ms more; level 6 saves as much again in Thai, but takes three times as long.
+_COMPRESSION = 4
 
 
 def packed(record: object) -> bytes:
