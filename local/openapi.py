@@ -2,6 +2,7 @@
 
 import json
 import re
+from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -81,14 +82,21 @@ def _operation(route: Route, path: str) -> dict[str, Any]:
         "operationId": route.answer.__name__,
         "summary": (route.answer.__doc__ or "").splitlines()[0],
         "parameters": ids + queries,
-        "responses": {"default": _answer("What was asked for.", "application/json", {"type": "object"}), **_refusals()},
+        "responses": {str(route.status): _success(route), **_refusals()},
     }
     if route.body:
-        reference = {"$ref": _REF.format(model=route.body.__name__)}
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": reference}}}
+        schema = {"$ref": _REF.format(model=route.body.__name__)}
+        needed = bool(route.body.model_json_schema().get("required"))
+        operation["requestBody"] = {"required": needed, "content": {"application/json": {"schema": schema}}}
     if route.is_open:
         operation["security"] = []
     return operation
+
+
+def _success(route: Route) -> dict[str, Any]:
+    if route.status == HTTPStatus.NO_CONTENT:
+        return {"description": "Done."}
+    return _answer("What was asked for.", "application/json", {"type": "object"})
 
 
 def _refusals() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from keepsake.domain.errors import InvalidRequestError
 
 
 def health(services: Runtime, request: Request) -> Response:
-    """Depth 0 asks nothing of anybody; the deep one answers 503 when a dependency does not do its part."""
+    """Whether the service is alive; with `deep=true` also each dependency, and 503 when one does not do its part."""
     depth = request.query.get("deep", "false")
     if depth not in ("true", "false"):
         raise InvalidRequestError("deep is true or false", fields=(("deep", "not true or false"),))

@@ -57,6 +57,6 @@ ROUTES = (
     Route("GET /v1/sessions/{session_id}/turns", read_turns, query=("limit", "next")),
     Route("GET /v1/sessions/{session_id}/scratchpad/{name}", read_artifact),
     Route("PUT /v1/sessions/{session_id}/scratchpad/{name}", put_artifact, body=ArtifactBody),
-    Route("DELETE /v1/sessions/{session_id}/scratchpad/{name}", delete_artifact),
+    Route("DELETE /v1/sessions/{session_id}/scratchpad/{name}", delete_artifact, status=204),
 )
 lambda_handler = http_handler(ROUTES)

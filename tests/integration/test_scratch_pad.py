@@ -45,6 +45,20 @@ def test_a_scratch_pad_ends_with_its_session(world: World) -> None:
     assert world.artifact("GET").json["code"] == "artifact_not_found"
 
 
+def test_an_artifact_above_the_readers_clearance_is_nowhere_to_be_seen(world: World) -> None:
+    high = {"clearance": "3"}
+    world.turn()
+    put = world.artifact("PUT", body={"content": "SECRET", "clearance": 2}, claims=high)
+    assert put.json["clearance"] == {"level": 2, "compartments": []}
+    assert world.artifact("GET").json["code"] == "artifact_not_found"
+    assert world.artifact("DELETE").json["code"] == "artifact_not_found"
+    assert world.artifact("PUT", body={"content": "mine"}).json["code"] == "artifact_not_found"
+    assert world.session().json["scratchpad"] == []
+    assert "SECRET" not in world.turn().json["context"]["text"]
+    assert "SECRET" in world.turn(claims=high).json["context"]["text"]
+    assert world.artifact("PUT", "other", {"content": "x", "clearance": 1}).json["code"] == "clearance_exceeded"
+
+
 def test_another_user_finds_no_artifact_of_the_same_session_id(world: World) -> None:
     world.turn()
     world.artifact("PUT", body={"content": "mine"})

@@ -13,7 +13,7 @@ from keepsake.domain.errors import SafetyMinimumTooLargeError
 from keepsake.domain.summary import RunningSummary
 from keepsake.domain.text import terms
 from keepsake.domain.tiers import PRIORITY
-from keepsake.domain.turns import Role, exchanges
+from keepsake.domain.turns import Role, exchanges, rendered
 from tests.contexts import PROFILES, TOKENS, make_artifact, make_item, make_line, make_turn
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -156,8 +156,16 @@ def test_what_is_included_stands_there_to_the_letter(request: AssemblyRequest) -
         return
     included = {entry.ref for entry in window.included}
     assert all(item.block in window.text for item in request.items if item.ref in included)
-    assert all(f": {turn.text}\n" in window.text for turn in request.turns if f"turn:{turn.turn_id}" in included)
+    turns = [turn for turn in request.turns if f"turn:{turn.turn_id}" in included]
+    assert all(rendered(turn.role, turn.name, turn.text) in window.text for turn in turns)
     assert all(f":\n{pad.content}\n" in window.text for pad in request.artifacts if f"artifact:{pad.name}" in included)
+
+
+@given(TEXTS)
+def test_no_line_of_a_turn_begins_where_sections_and_other_turns_begin(text: str) -> None:
+    first, *others = rendered(Role.USER, None, text).splitlines()
+    assert first.startswith("User: ")
+    assert all(line.startswith("  ") for line in others)
 
 
 @given(SPOKEN, SPOKEN)

@@ -53,7 +53,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route: its key as the gateway writes it, what answers it, and for the API's description the body and query it takes.
+    """One route: its key as the gateway writes it, what answers it, and for the API's description what it takes and its status.
 
     An open route needs no token.
     """
@@ -62,6 +62,7 @@ class Route:
     answer: Callable[[Runtime, Request], Response]
     body: type[BaseModel] | None = None
     query: tuple[str, ...] = ()
+    status: int = 200
     is_open: bool = False
 
 

@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from keepsake.api.wire import milliseconds
 from keepsake.domain.clearance import OPEN, Clearance
@@ -29,9 +38,9 @@ _MAX_FINDINGS = 20
 
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-# What pydantic puts into the place of an error beside names of fields and numbers of entries: kinds of a union's members.
-_KINDS = frozenset({"str", "int", "float", "bool", "list", "dict"})
-_FIELD = re.compile(r"[a-z_]{1,64}")
+# What pydantic names beside fields and numbers of entries: the members of a union.
+_MEMBERS = frozenset({"str", "int", "float", "dict", "TextPart", "OtherPart", "ClearanceBody", "NamedEntry", "LevelledEntry"})
+_FIELD = re.compile(r"[A-Za-z_]\w{0,63}")
 
 
 def _storable(text: str) -> str:
@@ -76,9 +85,14 @@ TokenCount = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
 class Body(BaseModel):
-    """A request's body: no unknown fields, no silent conversions."""
+    """A request's body: no unknown fields, no silent conversions. A field that is null counts as not given."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        return {name: value for name, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
 class TextPart(BaseModel):
@@ -101,6 +115,9 @@ class ClearanceBody(Body):
 
     level: Annotated[int, Field(ge=0, le=999_999_999)] = 0
     compartments: Annotated[list[Annotated[str, Field(pattern=r"^\S{1,64}$")]], Field(max_length=32)] = []
+
+
+ClearanceGiven = Annotated[int, Field(ge=0, le=999_999_999)] | ClearanceBody | None
 
 
 class ContextItemBody(Body):
@@ -129,7 +146,7 @@ class TurnBody(Body):
     budget: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
     system_prompt_tokens: TokenCount = 0
     reply_tokens: TokenCount = 0
-    clearance: ClearanceBody | Annotated[int, Field(ge=0, le=999_999_999)] | None = None
+    clearance: ClearanceGiven = None
 
     def command(self, session_id: str) -> TakeTurn:
         """The turn to take. Raises ModelNotConfiguredError, InvalidRequestError and TooLargeError."""
@@ -168,10 +185,11 @@ class ArtifactBody(Body):
     content: Storable
     kind: Name = "text"
     version: Annotated[int, Field(ge=0)] | None = None
+    clearance: ClearanceGiven = None
 
     def command(self, session_id: str, name: str) -> PutArtifact:
         """The artifact to put."""
-        return PutArtifact(session_id, name, self.kind, self.content, self.version)
+        return PutArtifact(session_id, name, self.kind, self.content, self.version, _clearance_of(self.clearance))
 
 
 class NamedEntry(BaseModel):
@@ -230,14 +248,16 @@ def parsed(model: type[B], body: bytes) -> B:
         return model.model_validate_json(body or b"null")
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        fields = tuple(dict.fromkeys(map(_finding, found)))[:_MAX_FINDINGS]
-        raise InvalidRequestError("the body does not fit this call", fields=fields) from None
+        # Of a union every member complains: the first one that does stands for all.
+        fields = {_place(each): each["msg"].removeprefix("Value error, ") for each in reversed(found)}
+        raise InvalidRequestError(
+            "the body does not fit this call: see fields", fields=tuple(fields.items())[:_MAX_FINDINGS]
+        ) from None
 
 
-def _finding(error: Mapping[str, Any]) -> tuple[str, str]:
-    named = (part for part in error["loc"] if isinstance(part, int) or (_FIELD.fullmatch(part) and part not in _KINDS))
-    own = error["type"] == "value_error"
-    return ".".join(map(str, named)) or "body", error["msg"].removeprefix("Value error, ") if own else str(error["type"])
+def _place(error: Mapping[str, Any]) -> str:
+    named = (part for part in error["loc"] if isinstance(part, int) or (_FIELD.fullmatch(part) and part not in _MEMBERS))
+    return ".".join(map(str, named)) or "body"
 
 
 def _text_of(content: str | list[TextPart | OtherPart]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from keepsake.api.wire import cursor, timestamp
+from keepsake.domain.clearance import Clearance
 from keepsake.domain.context import ContextWindow, Entry
 from keepsake.domain.header import SessionHeader
 from keepsake.domain.profile import FrequentThing, Interest, Preference, Profile
@@ -72,6 +73,7 @@ def artifact_read(artifact: Artifact) -> dict[str, Any]:
         "content": artifact.content,
         "version": artifact.version,
         "updated_at": timestamp(artifact.updated_at_ms),
+        **_clearance(artifact.clearance),
     }
 
 
@@ -88,7 +90,7 @@ def profile_read(profile: Profile) -> dict[str, Any]:
         "last_topics": [topic.name for topic in profile.last_topics],
         "interactions": profile.interactions,
         "version": profile.version,
-        "updated_at": timestamp(profile.updated_at_ms),
+        "updated_at": timestamp(profile.updated_at_ms) if profile.version else None,
     }
 
 
@@ -131,7 +133,7 @@ def _session(header: SessionHeader) -> dict[str, Any]:
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
-    written: dict[str, Any] = {
+    return {
         "turn_id": turn.turn_id,
         "role": turn.role,
         "name": turn.name,
@@ -139,10 +141,14 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "occurred_at": timestamp(turn.occurred_at_ms),
         "timestamp_ms": turn.timestamp_ms,
         "in_reply_to": turn.in_reply_to,
+        **_clearance(turn.clearance),
     }
-    if not turn.clearance.is_open:
-        written["clearance"] = {"level": turn.clearance.level, "compartments": sorted(turn.clearance.compartments)}
-    return written
+
+
+def _clearance(clearance: Clearance) -> dict[str, Any]:
+    if clearance.is_open:
+        return {}
+    return {"clearance": {"level": clearance.level, "compartments": sorted(clearance.compartments)}}
 
 
 def _context(window: ContextWindow) -> dict[str, Any]:

@@ -23,14 +23,14 @@ def path_id(given: str, what: str) -> str:
     if _PLAIN_ID.match(given):
         return checked_id(given, what)
     if not given.startswith("~") or not _BASE64URL.match(given[1:]):
-        raise InvalidIdError(f"a {what} outside [A-Za-z0-9._-] travels as ~ and the base64url of its UTF-8")
+        raise InvalidIdError(f"the {what} is outside [A-Za-z0-9._-]: it travels as ~ and the base64url of its UTF-8")
     try:
         raw = _decoded(given[1:])
         identifier = raw.decode()
     except ValueError as error:
-        raise InvalidIdError(f"a {what} after ~ is base64url of UTF-8") from error
+        raise InvalidIdError(f"the {what} after ~ is base64url of UTF-8") from error
     if urlsafe_b64encode(raw).decode().rstrip("=") != given[1:].rstrip("="):
-        raise InvalidIdError(f"a {what} after ~ has one spelling only")
+        raise InvalidIdError(f"the {what} after ~ has one spelling only")
     return checked_id(identifier, what)
 
 

@@ -51,7 +51,7 @@ class ModelProfiles:
         """The profile of that name. Raises UnknownModelProfileError."""
         profile = self.profiles.get(name)
         if profile is None:
-            raise UnknownModelProfileError("no model profile of that name is configured")
+            raise UnknownModelProfileError(f"the model profiles are: {', '.join(self.names)}")
         return profile
 
 

@@ -47,13 +47,13 @@ class ScratchPad:
         return artifact
 
     def put(self, artifact: Artifact, *, expected_version: int | None = None) -> "ScratchPad":
-        """The pad with the artifact in it, one version on; the pad itself when kind and content stand there already.
+        """The pad with the artifact in it, one version on; the pad itself when the same stands there already.
 
         `expected_version` 0 means that the name must be new. Raises StaleVersionError, ArtifactTooLargeError and
         ScratchPadFullError.
         """
         current = self.find(artifact.name)
-        if current and (current.kind, current.content) == (artifact.kind, artifact.content):
+        if current and replace(artifact, version=current.version, updated_at_ms=current.updated_at_ms) == current:
             return self
         version = current.version if current else 0
         if expected_version is not None and expected_version != version:

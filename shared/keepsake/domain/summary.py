@@ -15,6 +15,7 @@ MAX_LINES = 24
 MAX_LINE_CHARACTERS = 160
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？؟।])\s+|\n+")
+_PARTS = re.compile(r"\s*(\[[A-Za-z][\w.-]*\]\s*)+")
 _WORD = re.compile(r"\w{4,}")
 
 
@@ -46,10 +47,15 @@ class RunningSummary:
         `count` counts tokens.
         """
         added = tuple(turns)
-        lines = [*self.lines, *(_line(turn, count) for turn in added if turn.role is not Role.TOOL)]
+        lines = [*self.lines, *(_line(turn, count) for turn in added if _says_something(turn))]
         while len(lines) > MAX_LINES:
             del lines[_least_telling(lines)]
         return RunningSummary(tuple(lines), self.turns + len(added))
+
+
+def _says_something(turn: Turn) -> bool:
+    """Not a tool's result, nor a call that is nothing but a note of its parts."""
+    return turn.role is not Role.TOOL and not _PARTS.fullmatch(turn.text)
 
 
 def block_of(text: str) -> str:

@@ -1,5 +1,6 @@
 """A turn, and how turns that belong together are kept together."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,6 +10,11 @@ from keepsake.domain.errors import TurnTooLargeError
 
 # 60,000 characters of a script that takes three bytes for each. A turn of the log is one item of 400 KB at most.
 MAX_TURN_BYTES = 180 * 1024
+
+
+# All that any reader may take for the end of a line.
+_LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_INDENTED = r"\g<0>  "
 
 
 class Role(StrEnum):
@@ -44,9 +50,12 @@ class Turn:
 
 
 def rendered(role: Role, name: str | None, text: str) -> str:
-    """A turn as it stands in a context window: one block that ends with a newline."""
+    """A turn as it stands in a context window: one block that ends with a newline.
+
+    Its further lines are indented: what somebody said cannot pass for a section, or for somebody else's turn.
+    """
     speaker = f"{role.capitalize()} ({name})" if name else role.capitalize()
-    return f"{speaker}: {text}\n"
+    return f"{speaker}: {_LINE_BREAK.sub(_INDENTED, text)}\n"
 
 
 def check_turn_size(text: str) -> None:

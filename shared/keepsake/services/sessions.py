@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
-from keepsake.domain.clearance import visible
-from keepsake.domain.errors import SessionExpiredError, SessionNotFoundError
+from keepsake.domain.clearance import OPEN, Clearance, visible
+from keepsake.domain.errors import ClearanceExceededError, SessionExpiredError, SessionNotFoundError
 from keepsake.domain.header import SessionHeader
 from keepsake.domain.ids import checked_id
 from keepsake.domain.principal import Principal
@@ -65,13 +65,14 @@ class SessionReading:
 
 @dataclass(frozen=True, slots=True)
 class PutArtifact:
-    """An artifact to put under a name; `expected_version` 0 means that the name must be new."""
+    """An artifact to put under a name, seen by whom `clearance` says; `expected_version` 0 means that the name must be new."""
 
     session_id: str
     name: str
     kind: str
     content: str
     expected_version: int | None = None
+    clearance: Clearance = OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +91,16 @@ class ScratchPads:
         return buffer.scratch_pad.get(checked_id(name, "artifact name"), principal.clearance)
 
     def put(self, principal: Principal, command: PutArtifact) -> Artifact:
-        """Put an artifact, open to all of the user's principals; the same content again makes no new version.
+        """Put an artifact; the same again makes no new version.
 
-        Raises SessionNotFoundError, SessionExpiredError, StaleVersionError, ArtifactTooLargeError, ScratchPadFullError and
-        LostRaceError.
+        Raises ClearanceExceededError, SessionNotFoundError, SessionExpiredError, StaleVersionError, ArtifactTooLargeError,
+        ScratchPadFullError and LostRaceError.
         """
         checked_id(command.name, "artifact name")
+        if not principal.clearance.covers(command.clearance):
+            raise ClearanceExceededError("an artifact cannot be put above the caller's own clearance")
         tokens = self.tokens.count(command.content)
-        put = Artifact(command.name, command.kind, command.content, 0, self.clock.now_ms(), tokens)
+        put = Artifact(command.name, command.kind, command.content, 0, self.clock.now_ms(), tokens, command.clearance)
 
         def change(pad: ScratchPad) -> ScratchPad:
             if pad.find(command.name):
@@ -150,5 +153,5 @@ def live_session(
     if header is None:
         raise SessionNotFoundError("there is no such session")
     if buffer is None or not buffer.is_live(now_ms):
-        raise SessionExpiredError("the session was idle for too long; its turns can still be read")
+        raise SessionExpiredError("the session was idle for too long; its turns can be read for seven days")
     return snapshot, header, buffer

@@ -113,9 +113,9 @@ class Turns:
 
     def _check(self, principal: Principal, command: TakeTurn) -> None:
         checked_id(command.session_id, "session id")
-        for chosen in (command.turn_id, command.in_reply_to):
+        for chosen, what in ((command.turn_id, "turn id"), (command.in_reply_to, "turn id of in_reply_to")):
             if chosen is not None:
-                checked_id(chosen, "turn id")
+                checked_id(chosen, what)
         check_turn_size(command.text)
         if not principal.clearance.covers(command.clearance):
             raise ClearanceExceededError("a turn cannot be written above the caller's own clearance")

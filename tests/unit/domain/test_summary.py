@@ -22,6 +22,11 @@ def test_results_of_tools_are_counted_and_not_quoted() -> None:
     assert (summary.lines, summary.turns) == ((), 1)
 
 
+def test_a_call_that_is_nothing_but_notes_of_its_parts_is_not_quoted() -> None:
+    turns = [make_turn("[tool_use]", role=Role.ASSISTANT), make_turn("[image]\n[tool_use]"), make_turn("[sic] he said [image]")]
+    assert [line.text for line in RunningSummary().extended(turns, len).lines] == ["User: [sic] he said [image]"]
+
+
 def test_a_line_keeps_the_clearance_of_its_turn() -> None:
     assert RunningSummary().extended([make_turn("A secret thing happened", level=3)], len).lines[0].clearance.level == 3
 
