@@ -13,7 +13,7 @@ from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.adapters.surroundings import RandomIds, SystemChance
 from keepsake.adapters.tokens import load_tokens
 from keepsake.config import Settings, SettingsError, settings_from
-from keepsake.domain.errors import StoreError
+from keepsake.domain.errors import StoreError, StoreUnavailableError
 from keepsake.ports.item_store import ItemStore
 from keepsake.services.recall import NothingRecalled
 from local.calls import CountedStore
@@ -41,6 +41,7 @@ QUIET = {
     "POWERTOOLS_LOGGER_LOG_EVENT": "false",
     "LOG_LEVEL": "ERROR",
 }
+_MENDING = "put the file back from a copy, or start with --fresh, which forgets everything"
 NOWHERE = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}  # an emulator asks for some, and checks none
 
 
@@ -67,11 +68,11 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     template, clock, issuer = load_template(), ShiftedClock(folder.clock), TokenIssuer(folder.token_key)
+    _check_hash_key(folder, embedded=endpoint is None)
     try:
         stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
         runtime = _runtime(folder, stores.items, clock, kind="sqlite" if endpoint is None else "dynamodb")
-        runtime.hash_keys.current()
-    except (StoreError, SettingsError) as error:
+    except SettingsError as error:
         raise LocalError(f"the service cannot start on {folder.path}: {error}") from None
     runtime.prime()
     bootstrap.use(runtime)
@@ -102,8 +103,26 @@ def _runtime(folder: DataFolder, items: ItemStore, clock: ShiftedClock, *, kind:
     )
 
 
+def _check_hash_key(folder: DataFolder, *, embedded: bool) -> None:
+    """Made, when it is new, before the database, which is therefore never there without it unless somebody removed it."""
+    if embedded and folder.needs_hash_key():
+        raise LocalError(
+            f"{folder.hash_key} is missing, and nothing in {folder.database.name} can be found without it: "
+            "put it back, or start with --fresh, which forgets everything"
+        )
+    try:
+        FileHashKeys(folder.hash_key).current()
+    except StoreError as error:
+        raise LocalError(f"{folder.hash_key}: {error}: {_MENDING}") from None
+
+
 def _embedded(folder: DataFolder, clock: ShiftedClock, closing: ExitStack) -> Stores:
-    store = SqliteItemStore(folder.database)
+    try:
+        store = SqliteItemStore(folder.database)
+    except StoreUnavailableError as error:
+        raise LocalError(f"{folder.database}: {error}: see that it can be written and that the disk has room") from None
+    except StoreError as error:
+        raise LocalError(f"{folder.database}: {error}: {_MENDING}") from None
     closing.callback(store.close)
     return Stores(store, lambda: {"removed": store.sweep_expired(clock.now_ms() // 1000)})
 
@@ -112,6 +131,7 @@ def _dynamodb(endpoint: str, template: Template, clock: ShiftedClock) -> Stores:
     # The embedded stores do without all of this.
     import boto3  # noqa: PLC0415
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415
 
     from keepsake.adapters.dynamodb_store import DynamoDbItemStore, make_client  # noqa: PLC0415
 
@@ -122,11 +142,20 @@ def _dynamodb(endpoint: str, template: Template, clock: ShiftedClock) -> Stores:
     try:
         # Emulators are slower than the real one, and slower with every item they hold.
         client = make_client(region=region, endpoint=endpoint, max_connections=THREADS + 10, read_timeout=20)
+        if "TableNames" not in client.list_tables(Limit=1):  # a page of some web server, which reads as an empty answer
+            raise _no_dynamodb(endpoint, "another kind of answer")
         names = create_tables(client, template)
-    except (BotoCoreError, ClientError, ValueError) as error:
-        raise LocalError(f"the tables could not be made at {endpoint}: {type(error).__name__}") from None
+    except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
+        raise _no_dynamodb(endpoint, type(error).__name__) from None
     store = DynamoDbItemStore(client, names, clock=clock, chance=SystemChance())
     return Stores(store, lambda: {"left_to": "dynamodb"})
+
+
+def _no_dynamodb(endpoint: str, why: str) -> LocalError:
+    return LocalError(
+        f"the tables could not be made at {endpoint} ({why}): see that a DynamoDB listens there, "
+        "such as DynamoDB Local or moto, and that --endpoint has its scheme, host and port"
+    )
 
 
 def _handlers(template: Template) -> Mapping[str, Handler]:

@@ -4,31 +4,25 @@ What the person at the keyboard can mend is said in one line, with exit code 1.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from local.client import Client, NoServiceError, Reply
+from local.client import DEFAULT_URL, QUICK_READ_S, TICK_READ_S, Client, NoServiceError, Reply, service_url
 from local.clock import parse_duration
-from local.folder import FOREIGN_KEY, LocalError, open_folder
+from local.folder import DEFAULT_FOLDER, DataFolder, LocalError, known_folder, open_folder
 from local.tokens import Grant, TokenIssuer
-
-URL = "http://127.0.0.1:3000"
+from local.words import counted
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    wishes = _parser().parse_args(arguments)
     try:
+        wishes = _wishes(sys.argv[1:] if arguments is None else arguments)
         code: int = wishes.command(wishes)
-    except LocalError as error:
+    except (LocalError, NoServiceError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
-        return 1
-    except NoServiceError:
-        print(
-            f"keepsake: no service answers at {wishes.url}: start one with `python -m local serve`, or name it with --url",
-            file=sys.stderr,
-        )
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         sys.stderr.close()
@@ -39,6 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _wishes(arguments: Sequence[str]) -> argparse.Namespace:
+    # argparse would take such a time for an option, and say that the time is missing.
+    if any(re.fullmatch(r"-\d+[dhms]\w*", argument) for argument in arguments):
+        raise LocalError("a time is longer than nothing, and the clock only goes forward: write 5m, not -5m")
+    return _parser().parse_args(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,7 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     demo = _command(
         commands, "demo", "play the story of the README against a running service and check each step", _demo, talks=True
     )
-    demo.description = "Exits 0 when every step came out as told. Makes its own users, so it can be played again and again."
+    demo.description = (
+        "Exits 0 when every step came out as told. Makes its own users, so it can be played again and again. "
+        "Each time, it puts the service's clock 46 minutes ahead, where it stays."
+    )
     return parser
 
 
@@ -71,7 +75,11 @@ def _add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     serve.add_argument(
         "--endpoint", metavar="URL", help="the DynamoDB endpoint for --stores dynamodb, such as http://127.0.0.1:5000"
     )
-    serve.add_argument("--demo", action="store_true", help="play the demo once, show how to call the API, and keep serving")
+    serve.add_argument(
+        "--demo",
+        action="store_true",
+        help="play the demo if the data folder has not seen it yet, show how to call the API, and keep serving",
+    )
     serve.add_argument(
         "--cors-origin",
         metavar="ORIGIN",
@@ -97,7 +105,12 @@ def _add_token(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _add_tick(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     tick = _command(commands, "tick", "run the schedules now and wait for them", _tick, talks=True)
     tick.add_argument(
-        "run", nargs="?", default="all", choices=("consolidation", "retention", "all"), help="which one (default: all)"
+        "run",
+        nargs="?",
+        default="all",
+        metavar="SCHEDULE",
+        choices=("consolidation", "retention", "all"),
+        help="which one: consolidation, retention or all (default: all)",
     )
 
 
@@ -117,10 +130,10 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "file",
         type=Path,
         metavar="FILE",
-        help="a turn a line: user_id, session_id, turn_id, role, content and, if known, name, occurred_at",
+        help="a turn a line: user_id, session_id, turn_id, role, content and, if any, name, in_reply_to, occurred_at, clearance",
     )
     replay.description = (
-        "Each user's turns go in the file's order, under a token of that user. "
+        "Each user's turns go in the file's order, under a token of that user which is cleared for all of them. "
         "Safe to repeat: a turn that is known already is not written again."
     )
 
@@ -130,12 +143,18 @@ def _command(
 ) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
     command.add_argument(
-        "--data", type=Path, default=Path(".local"), metavar="DIR", help="the data folder, with keys and stores (default: .local)"
+        "--data", type=_folder, metavar="DIR", help=f"the data folder, with keys and stores (default: {DEFAULT_FOLDER})"
     )
     if talks:
-        command.add_argument("--url", default=URL, help=f"the running service (default: {URL})")
+        command.add_argument("--url", type=service_url, default=DEFAULT_URL, help=f"the running service (default: {DEFAULT_URL})")
     command.set_defaults(command=run)
     return command
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise LocalError("--data names a folder; it is empty here")
+    return Path(text)
 
 
 def _serve(wishes: argparse.Namespace) -> int:
@@ -143,7 +162,7 @@ def _serve(wishes: argparse.Namespace) -> int:
 
     return serve(
         ServiceWishes(
-            data=wishes.data,
+            data=wishes.data or DEFAULT_FOLDER,
             port=wishes.port,
             fresh=wishes.fresh,
             stores=wishes.stores,
@@ -155,14 +174,16 @@ def _serve(wishes: argparse.Namespace) -> int:
 
 
 def _token(wishes: argparse.Namespace) -> int:
-    issuer = TokenIssuer(open_folder(wishes.data).token_key)
+    # Before the first start there is no folder: the usual one may be made, one that was named may be misspelt.
+    folder = known_folder(wishes.data) if wishes.data else open_folder(DEFAULT_FOLDER)
+    issuer = TokenIssuer(folder.token_key)
     grant = Grant(wishes.admin, wishes.clearance, tuple(wishes.compartment))
     print(issuer.issue(wishes.user, grant, ttl_s=parse_duration(wishes.ttl)))
     return 0
 
 
 def _tick(wishes: argparse.Namespace) -> int:
-    reply = _told(_control(wishes).call("POST", "/local/tick", {"run": wishes.run}))
+    reply = _told(_control(wishes).patient(TICK_READ_S).call("POST", "/local/tick", {"run": wishes.run}))
     for name, outcome in reply.json.items():
         counts = " ".join(f"{key}={value}" for key, value in outcome.items()) if isinstance(outcome, dict) else outcome
         print(f"{name}: {counts or 'done'}")
@@ -182,7 +203,7 @@ def _replay(wishes: argparse.Namespace) -> int:
     from local.replay import progress, read_lines, replay  # noqa: PLC0415 - tqdm is needed here only
 
     lines = read_lines(wishes.file)
-    issuer = TokenIssuer(open_folder(wishes.data).token_key)
+    issuer = TokenIssuer(_known(wishes).token_key)
     bar = progress(len(lines))
     try:
         summary = replay(lines, Client(wishes.url, repeats=12), issuer.issue, on_turn=bar)
@@ -195,30 +216,25 @@ def _replay(wishes: argparse.Namespace) -> int:
 def _demo(wishes: argparse.Namespace) -> int:
     from local.demo import play  # noqa: PLC0415 - needed here only
 
-    return play(Client(wishes.url, repeats=8), TokenIssuer(open_folder(wishes.data).token_key))
+    return play(Client(wishes.url, repeats=8), _known(wishes))
 
 
 def _control(wishes: argparse.Namespace) -> Client:
-    issuer = TokenIssuer(open_folder(wishes.data).token_key)
-    return Client(wishes.url, issuer.issue_control(), timeout_s=600)
+    issuer = TokenIssuer(_known(wishes).token_key)
+    return Client(wishes.url, issuer.issue_control(), read_s=QUICK_READ_S)
+
+
+def _known(wishes: argparse.Namespace) -> DataFolder:
+    return known_folder(wishes.data or DEFAULT_FOLDER)
 
 
 def _told(reply: Reply) -> Reply:
-    if reply.status == 401:
-        raise LocalError(FOREIGN_KEY)
-    if not reply.ok:
-        raise LocalError(f"the service answered {reply.status}: {_detail(reply)}")
+    if not reply.recognised().ok:
+        raise LocalError(f"the service answered {reply.status}: {reply.reason}")
     return reply
-
-
-def _detail(reply: Reply) -> str:
-    try:
-        return str(reply.json.get("detail", ""))
-    except ValueError:
-        return "not by a Keepsake problem document"
 
 
 def _print_time(reply: Reply) -> int:
     time = reply.json
-    print(f"{time['now']}, {time['ahead_seconds']} seconds ahead of the real time")
+    print(f"{time['now']}, {counted(time['ahead_seconds'], 'second')} ahead of the real time")
     return 0

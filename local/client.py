@@ -6,20 +6,54 @@ import random
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import urllib3
+
+from local.folder import FOREIGN_KEY, LocalError
 
 Json = dict[str, Any]
 
 REPEATED = frozenset({409, 429, 503})
+DEFAULT_URL = "http://127.0.0.1:3000"
+CONNECT_S = 3.0
+READ_S = 35.0  # the gateway waits 30 s for a function
+TICK_READ_S = 330.0  # a scheduled function has 300 s
+QUICK_READ_S = 5.0  # for what needs no store
 PLAIN_ID = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 class NoServiceError(Exception):
-    """Nothing answers at the address, also after the repeats that were asked for."""
+    """Nothing answers at the address, also after the repeats that were asked for. The message is one line for a person."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"no service answers at {url}: start one with `python -m local serve`, or name it with --url")
+
+
+class SilentServiceError(NoServiceError):
+    """Something took the call and did not answer it in time. It is not repeated: it may still be at work."""
+
+    def __init__(self, url: str, waited_s: float) -> None:
+        Exception.__init__(
+            self,
+            f"{url} took the call but did not answer it in {waited_s:.0f} s: "
+            "see whether it is Keepsake's service and what holds it up, or name another one with --url",
+        )
+
+
+def service_url(text: str) -> str:
+    """The address of a service as calls need it: without a slash or the API's version at its end. Raises LocalError."""
+    address = text.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+    try:
+        parts = urlsplit(address)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        right = False
+    if not right or parts.query or parts.fragment or re.search(r"\s", address):
+        raise LocalError("--url is the address of a service, such as http://127.0.0.1:3000")
+    return address
 
 
 def path_id(value: str) -> str:
@@ -42,6 +76,14 @@ class Reply:
         """Whether it is a 2xx."""
         return 200 <= self.status < 300
 
+    def recognised(self) -> "Reply":
+        """Itself. Raises LocalError when it is not from the service of our data folder, or from no local service at all."""
+        if "x-keepsake-calls" not in self.headers:
+            raise LocalError("what answers there is not Keepsake's local service: name the service with --url")
+        if self.status == 401:
+            raise LocalError(FOREIGN_KEY)
+        return self
+
     @property
     def json(self) -> Json:
         """The body as a JSON object, empty when it is other JSON. Raises ValueError when it is none."""
@@ -57,6 +99,17 @@ class Reply:
             return ""
 
     @property
+    def reason(self) -> str:
+        """What the problem document says of the refusal, and of which fields; empty when there is none."""
+        try:
+            problem = self.json
+        except ValueError:
+            return ""
+        fields = problem.get("fields")
+        named = [f"{each.get('field')}: {each.get('problem')}" for each in fields or () if isinstance(each, dict)]
+        return "; ".join([str(problem.get("detail", "")), *named]).strip("; ")
+
+    @property
     def retry_after_s(self) -> float | None:
         """Seconds to wait before the same call, None when it is not to be repeated."""
         told = self.headers.get("retry-after", "")
@@ -70,12 +123,16 @@ class Client:
     url: str
     token: str = ""
     repeats: int = 0  # of what the service asks to repeat, and of calls that found no service
-    timeout_s: float = 60.0
+    read_s: float = READ_S
     pool: urllib3.PoolManager = field(default_factory=lambda: urllib3.PoolManager(maxsize=40, retries=False))
 
     def as_user(self, token: str) -> "Client":
         """The same service, another user."""
-        return Client(self.url, token, self.repeats, self.timeout_s, self.pool)
+        return replace(self, token=token)
+
+    def patient(self, read_s: float) -> "Client":
+        """The same, waiting for `read_s` seconds for an answer."""
+        return replace(self, read_s=read_s)
 
     def call(
         self,
@@ -85,16 +142,18 @@ class Client:
         *,
         query: Mapping[str, object] | None = None,
     ) -> Reply:
-        """One call, repeated as often as this client may. Raises NoServiceError."""
+        """One call, repeated as often as this client may. Raises NoServiceError, of which SilentServiceError is one."""
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         target = f"{self.url}{path}?{urlencode(query)}" if query else f"{self.url}{path}"
         for attempt in range(self.repeats + 1):
             last = attempt == self.repeats
             try:
                 reply = self._once(method, target, content)
-            except urllib3.exceptions.HTTPError as error:
+            except urllib3.exceptions.ReadTimeoutError:
+                raise SilentServiceError(self.url, self.read_s) from None
+            except urllib3.exceptions.HTTPError:
                 if last:
-                    raise NoServiceError(type(error).__name__) from None
+                    raise NoServiceError(self.url) from None
                 _wait(attempt, 0.2)
                 continue
             if last or reply.retry_after_s is None:
@@ -154,13 +213,14 @@ class Client:
 
     def health(self) -> Reply:
         """Whether the service is alive."""
-        return self.call("GET", "/v1/health")
+        return self.patient(QUICK_READ_S).call("GET", "/v1/health")
 
     def _once(self, method: str, target: str, content: bytes | None) -> Reply:
         headers = {"content-type": "application/json"} if content is not None else {}
         if self.token:
             headers["authorization"] = f"Bearer {self.token}"
-        response = self.pool.request(method, target, body=content, headers=headers, timeout=self.timeout_s, redirect=False)
+        timeout = urllib3.Timeout(connect=CONNECT_S, read=self.read_s)
+        response = self.pool.request(method, target, body=content, headers=headers, timeout=timeout, redirect=False)
         return Reply(response.status, {name.lower(): value for name, value in response.headers.items()}, response.data)
 
 

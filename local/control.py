@@ -11,7 +11,7 @@ from local.answers import Answer, json_answer, problem
 from local.clock import ShiftedClock
 from local.events import Request
 from local.folder import LocalError
-from local.schedules import FailedRunError, Scheduler
+from local.schedules import PASSING, FailedRunError, Scheduler
 from local.tokens import CONTROL_AUDIENCE, BadTokenError, TokenIssuer
 
 
@@ -53,7 +53,7 @@ class Control:
             try:
                 outcome[name] = self.scheduler.run(name)
             except FailedRunError as failure:
-                return _refusal(request, 500, "schedule_failed", str(failure))
+                return _failed(request, failure)
         return json_answer(outcome)
 
     def _advance(self, request: Request, body: bytes) -> Answer:
@@ -69,6 +69,14 @@ class Control:
     def _time(self) -> Answer:
         now = datetime.fromtimestamp(self.clock.now_ms() // 1000, UTC)
         return json_answer({"now": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "ahead_seconds": self.clock.shift_s})
+
+
+def _failed(request: Request, failure: FailedRunError) -> Answer:
+    if failure.code not in PASSING:
+        return _refusal(request, 500, "schedule_failed", str(failure))
+    why = "the store does not answer" if failure.code == "store_unavailable" else "others were writing the same"
+    left = "What it did not do is left for its next run: see that the store runs, then tick again."
+    return _refusal(request, 503, failure.code, f"{failure.name} stopped, since {why}. {left}")
 
 
 def _field(body: bytes, name: str) -> object:

@@ -1,11 +1,16 @@
 """Cross-origin rules as an HTTP API keeps them: it answers preflights itself, and its word replaces a function's."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from local.answers import Answer
 from local.events import Request
+from local.folder import LocalError
 from local.template import Node, resources
+
+# As a browser writes an origin: no path, not even a slash. A page from a file has the origin `null`.
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@,*]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,14 @@ class Cors:
 
     def _allowed(self, request: Request) -> bool:
         return "*" in self.origins or request.header("origin") in self.origins
+
+
+def checked_origin(text: str) -> str:
+    """An origin as browsers write it, or `*` for all. Raises LocalError for what no browser would ever send."""
+    origin = text.strip().lower()
+    if origin not in ("*", "null") and not _ORIGIN.fullmatch(origin):
+        raise LocalError("--cors-origin is a page's scheme, host and port, without a path, such as http://localhost:5173")
+    return origin
 
 
 def cors_of(template: Node, origins: Sequence[str]) -> Cors:

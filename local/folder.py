@@ -4,6 +4,7 @@ Only files named here are ever removed, and only from a folder that carries our 
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
@@ -13,7 +14,7 @@ from pathlib import Path
 
 MARK = "keepsake-folder"
 MARK_TEXT = "Keepsake keeps its data here. Format 1.\n"
-
+DEFAULT_FOLDER = Path(".local")
 
 FOREIGN_KEY = "the service does not know this data folder's key: name the folder it was started with by --data"
 
@@ -48,9 +49,18 @@ class DataFolder:
         """How far the service's clock is ahead of the real one."""
         return self.path / "clock.json"
 
+    @property
+    def demo_mark(self) -> Path:
+        """Says that the demo was played here."""
+        return self.path / "demo-played"
+
+    def needs_hash_key(self) -> bool:
+        """Whether the embedded stores hold what cannot be found any more, since the key of their names is gone."""
+        return self.database.exists() and self.database.stat().st_size > 0 and not self.hash_key.exists()
+
     def wipe(self) -> None:
         """Remove what Keepsake stored here; foreign files stay. Only while the lock is held."""
-        for path in (self.database, self.hash_key, self.token_key, self.clock):
+        for path in (self.database, self.hash_key, self.token_key, self.clock, self.demo_mark):
             for suffix in ("", "-wal", "-shm", "-journal"):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
         for left_over in self.path.glob(".keepsake-*.tmp"):
@@ -58,8 +68,9 @@ class DataFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder for this process. Raises LocalError when another service has it."""
-        descriptor = os.open(self.path / "service.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Hold the folder for this process. Raises LocalError when another service has it, or nobody may write to it."""
+        with _unwritable(self.path):
+            descriptor = os.open(self.path / "service.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -78,16 +89,32 @@ class DataFolder:
 def open_folder(path: Path) -> DataFolder:
     """The data folder at `path`, made when there is none. Raises LocalError for a folder that holds other things."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (path / MARK).exists():
-            if any(not entry.name.startswith(".keepsake-") for entry in path.iterdir()):
-                raise LocalError(f"{path} is not a Keepsake data folder and is not empty: name another one with --data")
-            write_whole(path / MARK, MARK_TEXT.encode())
+        with _unwritable(path):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not (path / MARK).exists():
+                if any(not entry.name.startswith(".keepsake-") for entry in path.iterdir()):
+                    raise LocalError(f"{path} is not a Keepsake data folder and is not empty: name another one with --data")
+                write_whole(path / MARK, MARK_TEXT.encode())
     except (FileExistsError, NotADirectoryError):
         raise LocalError(f"{path} is not a folder: name another one with --data") from None
-    except PermissionError:
-        raise LocalError(f"{path} cannot be written: name another folder with --data") from None
     return DataFolder(path)
+
+
+def known_folder(path: Path) -> DataFolder:
+    """The data folder at `path`, never made here. Raises LocalError when there is none."""
+    if not (path / MARK).exists():
+        raise LocalError(f"{path} is no data folder of Keepsake: name with --data the one that the service was started on")
+    return DataFolder(path)
+
+
+@contextlib.contextmanager
+def _unwritable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        raise LocalError(f"{path} cannot be written: make it writable, or name another folder with --data") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -101,9 +101,9 @@ class Gateway:
             return _refusal(request, 404, "not_found", "There is no such route.")
         try:
             claims = self._claims(request) if match.route.authorised else None
-        except BadTokenError:
+        except BadTokenError as bad:
             await discard(request, receive)
-            unauthorized = _refusal(request, 401, "unauthenticated", "The request carries no valid bearer token.")
+            unauthorized = _refusal(request, 401, "unauthenticated", str(bad))
             return unauthorized.with_headers({"www-authenticate": "Bearer"})
         body = await read_body(request, receive, LARGEST_BODY)
         event = http_event(request, body, match=match, claims=claims, now_ms=self.clock.now_ms())

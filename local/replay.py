@@ -1,6 +1,6 @@
 """Feeds a conversation from a JSON Lines file through the API, each user's turns in the file's order.
 
-It is safe to repeat, since turns carry ids. Messages name lines, never their content.
+It is safe to repeat, since turns carry ids. Messages name lines and fields, never their content.
 """
 
 import json
@@ -16,13 +16,16 @@ from typing import Never, Protocol
 from tqdm import tqdm
 
 from local.client import Client, NoServiceError, Reply
-from local.folder import FOREIGN_KEY, LocalError
+from local.folder import LocalError
+from local.tokens import Grant, check
+from local.words import counted
 
 WORKERS = 4
 MOST_COMPLAINTS = 20
 MOST_UNAVAILABLE = 5  # in a row, each after all its repeats
 TEXT_FIELDS = ("user_id", "session_id", "turn_id", "role")
-OPTIONAL_FIELDS = ("name", "occurred_at")
+OPTIONAL_FIELDS = ("name", "in_reply_to", "occurred_at")
+KNOWN_FIELDS = (*TEXT_FIELDS, "content", *OPTIONAL_FIELDS, "clearance")
 ROLES = ("user", "assistant", "tool")
 
 
@@ -34,6 +37,7 @@ class Line:
     user_id: str
     session_id: str
     turn: Mapping[str, object]
+    grant: Grant  # what its user must be cleared for to say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,11 @@ class Refused:
     line: int
     status: int
     code: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """As the summary lists it."""
+        return f"line {self.line}: {self.status} {self.code}" + (f": {self.reason}" if self.reason else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +69,11 @@ class Summary:
         """As the command line prints it."""
         rate = self.turns / self.seconds if self.seconds else 0.0
         head = (
-            f"{self.turns} turns in {self.sessions} sessions of {self.users} {'user' if self.users == 1 else 'users'} "
+            f"{counted(self.turns, 'turn')} in {counted(self.sessions, 'session')} of {counted(self.users, 'user')} "
             f"in {self.seconds:.1f} s ({rate:.0f} a second): "
             f"{self.turns - len(self.refused)} answered 2xx, {self.repeated} of them known already"
         )
-        complaints = [f"line {refused.line}: {refused.status} {refused.code}" for refused in self.refused[:MOST_COMPLAINTS]]
+        complaints = [str(refused) for refused in self.refused[:MOST_COMPLAINTS]]
         if len(self.refused) > MOST_COMPLAINTS:
             complaints.append(f"and {len(self.refused) - MOST_COMPLAINTS} more")
         return "\n".join([head, *complaints])
@@ -102,18 +111,19 @@ def read_lines(path: Path) -> list[Line]:
     return lines
 
 
-def replay(lines: Iterable[Line], client: Client, token_for: Callable[[str], str], *, on_turn: Progress) -> Summary:
+def replay(lines: Iterable[Line], client: Client, token_for: Callable[[str, Grant], str], *, on_turn: Progress) -> Summary:
     """Post every turn; a refused one does not stop the rest.
 
     Raises NoServiceError when the service stops answering, LocalError when its store does or it is not the one meant.
     """
+    client.health().recognised()
     began = time.monotonic()
     by_user: dict[str, list[Line]] = {}
     for line in lines:
         by_user.setdefault(line.user_id, []).append(line)
     feeder = _Feeder(client, on_turn)
     with ThreadPoolExecutor(WORKERS) as threads:
-        for running in [threads.submit(feeder.feed, token_for(user), of_user) for user, of_user in by_user.items()]:
+        for running in [threads.submit(feeder.feed, token_for(user, _joined(turns)), turns) for user, turns in by_user.items()]:
             running.result()
     everything = [line for of_user in by_user.values() for line in of_user]
     return Summary(
@@ -174,9 +184,11 @@ class _Feeder:
             except NoServiceError:
                 self._gone.set()
                 raise
-            if reply.status == 401:
+            try:
+                reply.recognised()
+            except LocalError:
                 self._gone.set()
-                raise LocalError(FOREIGN_KEY)
+                raise
             self._score(line, reply)
             if self._unavailable >= MOST_UNAVAILABLE:
                 self._gone.set()
@@ -186,7 +198,7 @@ class _Feeder:
         with self._lock:
             self._unavailable = self._unavailable + 1 if reply.status == 503 else 0
             if not reply.ok:
-                self.refused.append(Refused(line.number, reply.status, reply.code))
+                self.refused.append(Refused(line.number, reply.status, reply.code, reply.reason))
             elif reply.json["turn"]["replayed"]:
                 self.repeated += 1
             self._on_turn.update(1)
@@ -201,10 +213,27 @@ def _line(number: int, text: bytes) -> Line:
         raise LocalError("not a JSON object")
     for complaint in _complaints(content):
         raise LocalError(complaint)
-    turn = {
-        name: content[name] for name in ("turn_id", "role", "name", "content", "occurred_at") if content.get(name) is not None
-    }
-    return Line(number, content["user_id"], content["session_id"], turn)
+    named = [name for name in KNOWN_FIELDS if name not in ("user_id", "session_id") and content.get(name) is not None]
+    grant = _grant(content.get("clearance"))
+    check(content["user_id"], grant)
+    return Line(number, content["user_id"], content["session_id"], {name: content[name] for name in named}, grant)
+
+
+def _grant(clearance: object) -> Grant:
+    """What a turn of this clearance asks of its user, for the forms in which the API takes one. Raises LocalError."""
+    given = clearance if isinstance(clearance, dict) else {"level": clearance}
+    level, compartments = (0 if given.get("level") is None else given["level"]), given.get("compartments") or []
+    words = [each for each in compartments if isinstance(each, str)] if isinstance(compartments, list) else None
+    # type(), since True is an int too
+    if type(level) is not int or words != compartments or set(given) - {"level", "compartments"}:
+        raise LocalError("`clearance` is a level, or an object with `level` and `compartments`")
+    return Grant(clearance=level, compartments=tuple(words or ()))
+
+
+def _joined(lines: Iterable[Line]) -> Grant:
+    grants = [line.grant for line in lines]
+    compartments = sorted({each for grant in grants for each in grant.compartments})
+    return Grant(clearance=max(grant.clearance for grant in grants), compartments=compartments)
 
 
 def _complaints(content: Mapping[str, object]) -> Iterable[str]:
@@ -219,5 +248,7 @@ def _complaints(content: Mapping[str, object]) -> Iterable[str]:
         yield "`content` is missing, or neither text nor a list of parts"
     if content.get("role") not in ROLES:
         yield f"`role` is one of {', '.join(ROLES)}"
-    if unknown := set(content) - {*TEXT_FIELDS, *OPTIONAL_FIELDS, "content"}:
-        yield f"{len(unknown)} unknown field(s); known are {', '.join((*TEXT_FIELDS, 'content', *OPTIONAL_FIELDS))}"
+    if unknown := sorted(set(content) - set(KNOWN_FIELDS)):
+        # As JSON writes them: one could hold anything, a terminal's control sequences too.
+        named = ", ".join(json.dumps(name[:40]) for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
+        yield f"unknown {'field' if len(unknown) == 1 else 'fields'} {named}; known are {', '.join(KNOWN_FIELDS)}"

@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from keepsake.domain.errors import KeepsakeError, LostRaceError, StoreUnavailableError
 from keepsake.ports.surroundings import Clock
 
 RETENTION = "retention"
 RETENTION_MINUTES = 15
+# Failures that time or a started store mends; the run is then made up for.
+PASSING = frozenset({StoreUnavailableError.code, LostRaceError.code})
 
 log = logging.getLogger("keepsake.local")
 
@@ -26,10 +29,12 @@ class Schedule:
 
 
 class FailedRunError(Exception):
-    """A schedule's function failed. `kind` is its exception's type."""
+    """A schedule's function failed. `code` is that of its error, or the type of an exception that has none."""
 
-    def __init__(self, name: str, kind: str) -> None:
-        super().__init__(f"{name} failed: {kind}")
+    def __init__(self, name: str, code: str) -> None:
+        super().__init__(f"{name} failed: {code}")
+        self.name = name
+        self.code = code
 
 
 class Scheduler:
@@ -81,4 +86,13 @@ def _outcome(schedule: Schedule) -> object:
     try:
         return schedule.run()
     except Exception as error:  # noqa: BLE001 - an entry point: a failed run must not end the service
-        raise FailedRunError(schedule.name, type(error).__name__) from None
+        raise FailedRunError(schedule.name, _code(error)) from None
+
+
+def _code(error: Exception) -> str:
+    # Powertools, which this loads, must not be loaded before the service has set its log's level.
+    from keepsake.api.scheduled import RunFailedError  # noqa: PLC0415
+
+    if isinstance(error, KeepsakeError):
+        return error.code
+    return str(error) if isinstance(error, RunFailedError) else type(error).__name__

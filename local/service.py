@@ -4,6 +4,7 @@ import asyncio
 import errno
 import logging
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -18,9 +19,10 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from local.assembly import Assembled, assemble
-from local.client import Client, NoServiceError
+from local.client import DEFAULT_URL, Client, NoServiceError
+from local.cors import checked_origin
 from local.demo import play
-from local.folder import LocalError, open_folder
+from local.folder import DEFAULT_FOLDER, DataFolder, LocalError, open_folder
 
 HOST = "127.0.0.1"
 
@@ -57,15 +59,16 @@ def serve(wishes: ServiceWishes) -> int:
 def _run(wishes: ServiceWishes, closing: ExitStack) -> int:
     os.umask(0o077)
     endpoint = _endpoint(wishes)
+    origins = [checked_origin(origin) for origin in wishes.cors_origins]
     folder = open_folder(wishes.data)
     closing.enter_context(folder.locked())
     listening = closing.enter_context(_listening(wishes.port))
     if wishes.fresh:
         folder.wipe()
     _log()
-    assembled = assemble(folder, endpoint, wishes.cors_origins, closing)
+    assembled = assemble(folder, endpoint, origins, closing)
     url = f"http://{HOST}:{listening.getsockname()[1]}"
-    server = _Server(assembled, lambda: _announce(url, wishes, assembled))
+    server = _Server(assembled, lambda: _announce(url, wishes, assembled, folder))
     assembled.scheduler.start()
     closing.callback(assembled.scheduler.stop)
     asyncio.run(server.serve(sockets=[listening]))
@@ -98,17 +101,34 @@ class _Server(uvicorn.Server):
         threading.Thread(target=self._announce, name="announcement", daemon=True).start()
 
 
-def _announce(url: str, wishes: ServiceWishes, assembled: Assembled) -> None:
+def _announce(url: str, wishes: ServiceWishes, assembled: Assembled, folder: DataFolder) -> None:
     """On a thread of its own, since the demo talks to the service that it is started from."""
     try:
-        if wishes.demo and play(Client(url, repeats=8), assembled.issuer) != 0:
-            print("The demo did not come out as told; the service keeps running.", file=sys.stderr, flush=True)
+        if wishes.demo:
+            _play_once(url, folder)
     except NoServiceError:
         return  # stopped while it played
-    lines = [f"Keepsake serves {url} (stores: {wishes.stores}, data: {wishes.data}). Stop it with Ctrl-C."]
+    lines = [
+        f"Keepsake serves {url} (stores: {wishes.stores}, data: {wishes.data}). Stop it with Ctrl-C.",
+        f"For a token of any user: {_command('token you', folder)}",
+    ]
     if wishes.demo:
         lines += ["", "Take a turn yourself:", "", _example(url, assembled.issuer.issue("you"))]
     print("\n".join(lines), flush=True)
+
+
+def _play_once(url: str, folder: DataFolder) -> None:
+    if folder.demo_mark.exists():
+        again = _command("demo", folder, *(() if url == DEFAULT_URL else ("--url", url)))
+        print(f"The demo was played on this data folder before; to play it again: {again}", flush=True)
+    elif play(Client(url, repeats=8), folder) != 0:
+        print("The demo did not come out as told; the service keeps running.", file=sys.stderr, flush=True)
+
+
+def _command(words: str, folder: DataFolder, *more: str) -> str:
+    """A command for another terminal, with the folder where it is not the usual one."""
+    where = () if folder.path == DEFAULT_FOLDER else ("--data", str(folder.path))
+    return f"python -m local {words} {shlex.join((*where, *more))}".rstrip()
 
 
 def _example(url: str, token: str) -> str:
@@ -153,7 +173,7 @@ def _listening(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         why = "is in use" if isinstance(error, OSError) and error.errno == errno.EADDRINUSE else "cannot be used"
-        raise LocalError(f"port {port} {why}: name another one with --port") from None
+        raise LocalError(f"port {port} {why}: name another one with --port (under make: PORT=3001)") from None
     return listening
 
 

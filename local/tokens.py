@@ -1,6 +1,7 @@
 """This machine's token issuer and the check that an HTTP API's JWT authorizer makes.
 
-Tokens live by the real time: putting the service's clock forward does not age them. Nothing here says why a token was refused.
+Tokens live by the real time: putting the service's clock forward does not age them. Why a token was refused may be told
+here, where issuer and reader are one person: the real authorizer tells nobody.
 """
 
 import secrets
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import jwt
 
+from keepsake.domain.errors import InvalidIdError
+from keepsake.domain.ids import checked_id
 from local.folder import LocalError, write_once
 
 ISSUER = "https://keepsake.invalid/local"
@@ -19,12 +22,20 @@ CONTROL_AUDIENCE = "keepsake-control"
 ADMIN_GROUP = "keepsake-admins"
 GROUPS_CLAIM = "cognito:groups"
 DEFAULT_TTL_S = 12 * 3600
+# What the service takes; it reads a higher level as 0, and no turn could carry a longer compartment.
+HIGHEST_LEVEL = 999_999_999
+LONGEST_COMPARTMENT = 64
+
+MISSING = "The request carries no bearer token: `python -m local token USER` prints one."
+EXPIRED = "The token has expired: `python -m local token USER` prints a new one."
+FOREIGN = "The token was not signed with the key of this service's data folder: make one with that folder's --data."
+WRONG = "The token is not one for this use, or not valid now."
 
 Claims = Mapping[str, object]
 
 
 class BadTokenError(Exception):
-    """The token is not one of ours, not for this audience, or not valid now."""
+    """The token is not one of ours, not for this audience, or not valid now. The message says which, for its sender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +56,9 @@ class TokenIssuer:
             raise LocalError(f"{key_path} does not read as a key: remove it")
 
     def issue(self, user: str, grant: Grant | None = None, *, ttl_s: int = DEFAULT_TTL_S) -> str:
-        """A bearer token for the API. `user` may be any text; raises LocalError for what no claim can carry."""
+        """A bearer token for the API. `user` is in any script; raises LocalError for what the service would not take."""
         grant = grant or Grant()
-        _check(user, grant)
+        check(user, grant)
         claims: dict[str, object] = {
             "sub": user,
             "client_id": API_AUDIENCE,
@@ -73,11 +84,15 @@ class TokenIssuer:
                 issuer=ISSUER,
                 options={"require": ["exp", "iat", "iss"], "verify_aud": False, "verify_sub": False},
             )
+        except jwt.ExpiredSignatureError:
+            raise BadTokenError(EXPIRED) from None
+        except jwt.InvalidSignatureError:
+            raise BadTokenError(FOREIGN) from None
         except jwt.InvalidTokenError:
-            raise BadTokenError from None
+            raise BadTokenError(WRONG if token else MISSING) from None
         named = claims.get("aud", claims.get("client_id"))  # client_id counts only where there is no aud, as at the real one
         if audience not in (named if isinstance(named, list) else [named]):
-            raise BadTokenError
+            raise BadTokenError(WRONG)
         return claims
 
     def _sign(self, claims: Mapping[str, object], ttl_s: int) -> str:
@@ -86,14 +101,16 @@ class TokenIssuer:
         return jwt.encode({**claims, **times}, self._key, algorithm="HS256", headers={"kid": "local"})
 
 
-def _check(user: str, grant: Grant) -> None:
+def check(user: str, grant: Grant) -> None:
+    """Raises LocalError for a user or a grant that the service would refuse, or would read as another one."""
     try:
-        " ".join((user, *grant.compartments)).encode()
+        checked_id(user, "user id")
+        " ".join(grant.compartments).encode()
+    except InvalidIdError as error:
+        raise LocalError(error.detail) from None
     except UnicodeEncodeError:
-        raise LocalError("a user or compartment is not valid text") from None
-    if not user.strip():
-        raise LocalError("a user has a name that is not blank")
-    if grant.clearance < 0:
-        raise LocalError("a clearance is 0 or more")
-    if any(not compartment or compartment.split() != [compartment] for compartment in grant.compartments):
-        raise LocalError("a compartment is a word without spaces")
+        raise LocalError("a compartment is not valid text") from None
+    if not 0 <= grant.clearance <= HIGHEST_LEVEL:
+        raise LocalError(f"a clearance is a whole number from 0 to {HIGHEST_LEVEL}")
+    if any(each.split() != [each] or len(each) > LONGEST_COMPARTMENT for each in grant.compartments):
+        raise LocalError(f"a compartment is a word of 1 to {LONGEST_COMPARTMENT} characters without white space")

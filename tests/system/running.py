@@ -55,6 +55,14 @@ def local(*arguments: str, timeout: float = 60) -> "subprocess.CompletedProcess[
     )
 
 
+def assert_one_line(complaint: str, *words: str) -> None:
+    """That a command was refused in one line, with these words."""
+    assert complaint.startswith("keepsake: ")
+    assert complaint.count("\n") == 1, complaint
+    for word in words:
+        assert word in complaint
+
+
 @contextmanager
 def running(data: Path, *more: str, stores: str = "sqlite") -> Iterator[Service]:
     """A service on a free port, killed in the end if it still runs. What it says on either stream is in `said`."""

@@ -1,11 +1,13 @@
 """Nobody reads another's memory, whatever the token, the id or the body says."""
 
 import time
+from pathlib import Path
 
 import jwt
 import pytest
 
 from local.client import Client
+from local.folder import open_folder
 from local.tokens import API_AUDIENCE, ISSUER, Grant, TokenIssuer
 from tests.system.running import Service
 
@@ -65,6 +67,13 @@ def test_without_a_valid_token_nothing_is_answered(service: Service, user: str, 
         assert refused.headers["content-type"] == "application/problem+json", what
         assert SECRET.encode() not in refused.body, what
     assert len(service.client(user).all_turns("diary")) == 1
+
+
+def test_a_token_of_another_data_folder_is_told_apart_from_an_expired_one(sqlite_service: Service, user: str, data: Path) -> None:
+    foreign = TokenIssuer(open_folder(data).token_key).issue(user)
+    expired = sqlite_service.issuer.issue(user, ttl_s=-1)
+    for token, words in ((foreign, "data folder"), (expired, "expired"), ("", "carries no bearer token")):
+        assert words in Client(sqlite_service.url, token).list_sessions().json["detail"]
 
 
 def test_another_user_s_token_finds_nothing_under_a_guessed_id(service: Service, user: str) -> None:

@@ -12,9 +12,11 @@ from pathlib import Path
 import jwt
 import pytest
 
+from keepsake.adapters.hash_keys import FileHashKeys
 from local.cli import main
+from local.folder import open_folder
 from local.tokens import API_AUDIENCE
-from tests.system.running import ROOT, Service, local, running
+from tests.system.running import ROOT, Service, assert_one_line, local, running
 
 pytestmark = pytest.mark.sockets
 
@@ -25,14 +27,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def assert_one_line(complaint: str, *words: str) -> None:
-    assert complaint.startswith("keepsake: ")
-    assert complaint.count("\n") == 1, complaint
-    for word in words:
-        assert word in complaint
-
-
 def test_token_prints_a_token_and_nothing_else(data: Path) -> None:
+    open_folder(data)
     made = local(
         "token", "研究者", "--admin", "--clearance", "2", "--compartment", "a", "--compartment", "b", "--data", str(data)
     )
@@ -44,10 +40,29 @@ def test_token_prints_a_token_and_nothing_else(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("token", ""), ("token", "a", "--clearance", "-1"), ("token", "a", "--ttl", "soon"), ("clock", "advance", "x")]
+    "arguments",
+    [
+        ("token", ""),
+        ("token", "a\tb"),
+        ("token", "a", "--clearance", "-1"),
+        ("token", "a", "--clearance", "1000000000"),
+        ("token", "a", "--compartment", "two words"),
+        ("token", "a", "--ttl", "soon"),
+        ("token", "a", "--ttl", "-5m"),
+        ("clock", "advance", "x"),
+        ("clock", "advance", "-5m"),
+        ("clock", "show", "--url", "nonsense"),
+        ("tick", "--url", ""),
+        ("demo", "--url", "http://"),
+        ("serve", "--cors-origin", "nonsense"),
+        ("serve", "--cors-origin", "https://page.example/"),
+        ("serve", "--data", ""),
+    ],
 )
 def test_what_makes_no_sense_is_one_line(data: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*arguments, "--data", str(data)]) == 1
+    open_folder(data)
+    named = () if "--data" in arguments else ("--data", str(data))
+    assert main([*arguments, *named]) == 1
     told = capsys.readouterr()
     assert told.out == ""
     assert_one_line(told.err)
@@ -63,10 +78,17 @@ def test_every_command_explains_itself(command: tuple[str, ...], capsys: pytest.
     assert capsys.readouterr().out.startswith("usage: python -m local")
 
 
+def test_the_demo_s_help_says_what_it_does_to_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--help"])
+    assert "46 minutes ahead" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize("command", [("tick",), ("clock", "show"), ("clock", "advance", "1m"), ("demo",)])
 def test_without_a_service_there_is_one_clear_line(
     data: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    open_folder(data)
     url = f"http://127.0.0.1:{free_port()}"
     assert main([*command, "--data", str(data), "--url", url]) == 1
     told = capsys.readouterr()
@@ -107,22 +129,71 @@ def test_another_data_folder_s_key_is_not_accepted(
 ) -> None:
     line = {"user_id": "u", "session_id": "s", "turn_id": "t", "role": "user", "content": "hello"}
     (tmp_path / "conversation.jsonl").write_text(json.dumps(line))
+    open_folder(data)
     for command in (["tick"], ["demo"], ["clock", "show"], ["replay", str(tmp_path / "conversation.jsonl")]):
         assert main([*command, "--data", str(data), "--url", sqlite_service.url]) == 1
         assert_one_line(capsys.readouterr().err, "--data")
 
 
 @pytest.mark.parametrize(
-    ("broken", "content"),
-    [("keepsake.db", b"no database at all" * 100), ("hash-key.json", b"{}"), ("clock.json", b"{}"), ("token-key", b"")],
+    ("broken", "content", "mending"),
+    [
+        ("keepsake.db", b"no database at all" * 100, "--fresh"),
+        ("hash-key.json", b"{}", "--fresh"),
+        ("clock.json", b"{}", "remove it"),
+        ("token-key", b"", "remove it"),
+    ],
 )
-def test_a_broken_file_in_the_data_folder_is_said_in_one_line(data: Path, broken: str, content: bytes) -> None:
-    local("token", "ann", "--data", str(data))
+def test_a_broken_file_in_the_data_folder_is_named_with_what_mends_it(
+    data: Path, broken: str, content: bytes, mending: str
+) -> None:
+    FileHashKeys(open_folder(data).hash_key).current()
     (data / broken).write_bytes(content)
     done = local("serve", "--data", str(data), "--port", "0")
     assert done.returncode == 1
-    assert_one_line(done.stderr, "data")
+    assert_one_line(done.stderr, str(data / broken), mending)
     assert (data / broken).read_bytes() == content
+
+
+def test_a_missing_hash_key_is_not_replaced_while_there_is_a_database(data: Path) -> None:
+    with running(data) as service:
+        service.client("ann").post_turn("s", {"role": "user", "content": "hello"})
+        assert service.stop() == 0
+    key = (data / "hash-key.json").read_bytes()
+    (data / "hash-key.json").unlink()
+    done = local("serve", "--data", str(data), "--port", "0")
+    assert done.returncode == 1
+    assert_one_line(done.stderr, str(data / "hash-key.json"), "--fresh")
+    assert not (data / "hash-key.json").exists()
+    (data / "hash-key.json").write_bytes(key)
+    with running(data) as again:
+        assert [turn["content"] for turn in again.client("ann").all_turns("s")] == ["hello"]
+        assert again.stop() == 0
+    (data / "hash-key.json").unlink()
+    with running(data, "--fresh") as anew:
+        assert anew.client("ann").list_sessions().json["sessions"] == []
+
+
+@pytest.mark.parametrize("command", [("token", "ann"), ("tick",), ("demo",), ("clock", "show"), ("replay", "file.jsonl")])
+def test_no_command_but_serve_makes_a_folder_that_was_named(
+    data: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data.parent.joinpath("file.jsonl").write_text(
+        json.dumps({"user_id": "u", "session_id": "s", "turn_id": "t", "role": "user", "content": "hello"})
+    )
+    monkeypatch.chdir(data.parent)
+    assert main([*command, "--data", str(data)]) == 1
+    assert_one_line(capsys.readouterr().err, str(data), "--data")
+    assert not data.exists()
+
+
+def test_a_token_can_be_had_before_the_first_start_in_the_usual_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["token", "ann"]) == 0
+    assert capsys.readouterr().out.startswith("ey")
+    assert (tmp_path / ".local" / "token-key").exists()
 
 
 def test_a_setting_that_makes_no_sense_is_said_in_one_line(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,6 +295,27 @@ def test_serve_with_the_demo_shows_how_to_call(data: Path) -> None:
     with running(data, "--demo") as service:
         told = "\n".join(service.said)
         assert "All of it came out as told." in told
+        assert "46 minutes ahead, and there it stays" in told
+        assert service.stop() == 0
     shown = "\n".join(service.said)
     assert f"curl -s {service.url}/v1/sessions/first/turns" in shown
     assert "authorization: Bearer ey" in shown
+    assert f"python -m local token you --data {data}" in shown
+
+
+def test_serve_plays_the_demo_once_in_a_data_folder(data: Path) -> None:
+    for arguments, ahead, played in ((("--demo",), 2760, True), (("--demo",), 2760, False), (("--demo", "--fresh"), 2760, True)):
+        with running(data, *arguments) as service:
+            told = "\n".join(service.said)
+            assert ("All of it came out as told." in told) is played
+            assert (f"play it again: python -m local demo --data {data} --url {service.url}" in told) is not played
+            assert f"{ahead} seconds ahead" in local("clock", "show", "--data", str(data), "--url", service.url).stdout
+            assert service.stop() == 0
+
+
+def test_a_demo_that_was_played_by_hand_counts_too(data: Path) -> None:
+    with running(data) as service:
+        assert local("demo", "--data", str(data), "--url", f"{service.url}/").returncode == 0
+        assert service.stop() == 0
+    with running(data, "--demo") as again:
+        assert "was played on this data folder before" in "\n".join(again.said)

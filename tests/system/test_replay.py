@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from local.tokens import Grant
 from tests.system.running import Service, local
 
 pytestmark = pytest.mark.sockets
@@ -77,8 +78,25 @@ def test_a_refused_turn_is_listed_and_the_others_are_taken(sqlite_service: Servi
     lines[3]["occurred_at"] = "2023-05-01T10:00:00"  # no zone
     code, told, _ = replay(sqlite_service, written(tmp_path / "conversation.jsonl", lines))
     assert code == 1
-    assert told.splitlines()[1:] == ["line 4: 400 invalid_request"]
+    (complaint,) = told.splitlines()[1:]
+    assert complaint.startswith("line 4: 400 invalid_request: ")
+    assert "occurred_at: is not an RFC 3339 time with a zone" in complaint
     assert_agrees(sqlite_service, [line for line in lines if line is not lines[3]])
+
+
+def test_answers_and_clearances_are_replayed_too(sqlite_service: Service, user: str, tmp_path: Path) -> None:
+    usual = {"user_id": user, "session_id": "s"}
+    secret = {"level": 2, "compartments": ["trial"]}
+    lines: list[dict[str, Any]] = [
+        {**usual, "turn_id": "q", "role": "user", "content": "a question", "clearance": 1},
+        {**usual, "turn_id": "a", "role": "assistant", "content": "an answer", "in_reply_to": "q", "clearance": secret},
+        {**usual, "turn_id": "open", "role": "user", "content": "thanks"},
+    ]
+    code, told, complaint = replay(sqlite_service, written(tmp_path / "conversation.jsonl", lines))
+    assert code == 0, told + complaint
+    assert [turn["turn_id"] for turn in sqlite_service.client(user).all_turns("s")] == ["open"]
+    cleared = sqlite_service.client(user, Grant(clearance=2, compartments=("trial",))).all_turns("s")
+    assert [(turn["turn_id"], turn["in_reply_to"]) for turn in cleared] == [("q", None), ("a", "q"), ("open", None)]
 
 
 def test_a_bad_file_sends_nothing(sqlite_service: Service, user: str, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from keepsake.adapters.sqlite_store import SqliteItemStore
+from keepsake.api.scheduled import RunFailedError
+from keepsake.domain.errors import StoreUnavailableError
 from keepsake.ports.item_store import Index, Item, Key, PageQuery, Put, Table
 from local.calls import Calls, CountedStore, start_counting
 from local.schedules import FailedRunError, Schedule, Scheduler
@@ -70,6 +72,19 @@ def test_a_schedule_that_fails_says_only_what_kind_of_failure() -> None:
     scheduler = Scheduler((Schedule("consolidation", 15, broken),), SetClock())
     with pytest.raises(FailedRunError, match=r"^consolidation failed: ValueError$"):
         scheduler.run("consolidation")
+
+
+def test_a_schedule_s_own_errors_are_told_by_their_codes() -> None:
+    def failing(error: Exception) -> FailedRunError:
+        def run() -> object:
+            raise error
+
+        with pytest.raises(FailedRunError) as failed:
+            Scheduler((Schedule("consolidation", 15, run),), SetClock()).run("consolidation")
+        return failed.value
+
+    assert failing(StoreUnavailableError("words of a store")).code == "store_unavailable"
+    assert failing(RunFailedError("store_unavailable")).code == "store_unavailable"
 
 
 def test_a_schedule_runs_once_however_far_the_clock_jumps() -> None:

@@ -1,11 +1,12 @@
 """The data folder: whose it is, who has it, and what is ever removed from it."""
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from local.folder import LocalError, open_folder, write_once, write_whole
+from local.folder import LocalError, known_folder, open_folder, write_once, write_whole
 
 
 def test_a_new_folder_becomes_ours_and_only_its_owner_may_look(tmp_path: Path) -> None:
@@ -21,6 +22,37 @@ def test_a_folder_that_holds_other_things_is_refused_and_left_alone(tmp_path: Pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_folder_that_is_only_looked_for_is_never_made(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(LocalError, match="--data"):
+            known_folder(path)
+    assert list(tmp_path.iterdir()) == []
+    made = open_folder(tmp_path / "data")
+    assert known_folder(made.path) == made
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None:
+    folder = open_folder(tmp_path / "data")
+    folder.path.chmod(0o500)
+    with pytest.raises(LocalError, match=r"data cannot be written"), folder.locked():
+        pass
+    with pytest.raises(LocalError, match=r"deep cannot be written"):
+        open_folder(folder.path / "deep")
+    folder.path.chmod(0o700)
+
+
+def test_a_database_without_its_hash_key_is_noticed(tmp_path: Path) -> None:
+    folder = open_folder(tmp_path / "data")
+    assert not folder.needs_hash_key()
+    folder.database.write_bytes(b"")
+    assert not folder.needs_hash_key()  # a start that was cut short: it holds nothing
+    folder.database.write_bytes(b"items")
+    assert folder.needs_hash_key()
+    folder.hash_key.write_bytes(b"key")
+    assert not folder.needs_hash_key()
+
+
 def test_a_file_in_the_folder_s_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
     with pytest.raises(LocalError, match="not a folder"):
@@ -29,7 +61,8 @@ def test_a_file_in_the_folder_s_place_is_refused(tmp_path: Path) -> None:
 
 def test_wiping_removes_what_is_ours_and_nothing_else(tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "data")
-    for path in (folder.database, folder.hash_key, folder.token_key, folder.clock, folder.database.with_name("keepsake.db-wal")):
+    write_ahead_log = folder.database.with_name("keepsake.db-wal")
+    for path in (folder.database, folder.hash_key, folder.token_key, folder.clock, folder.demo_mark, write_ahead_log):
         path.write_text("ours")
     (folder.path / "notes.txt").write_text("mine")
     folder.wipe()

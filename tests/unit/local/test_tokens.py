@@ -86,6 +86,19 @@ def test_other_keys_and_algorithms_are_refused(issuer: TokenIssuer, tmp_path: Pa
             issuer.verify(token)
 
 
+def test_a_refusal_tells_its_sender_what_to_mend(issuer: TokenIssuer, tmp_path: Path) -> None:
+    foreign = TokenIssuer(tmp_path / "other-key").issue("alice")
+    told = {
+        "carries no bearer token": "",
+        "has expired": forged(issuer, exp=int(time.time()) - 1),
+        "not signed with the key of this service's data folder": foreign,
+        "not one for this use": issuer.issue_control(),
+    }
+    for words, token in told.items():
+        with pytest.raises(BadTokenError, match=words):
+            issuer.verify(token)
+
+
 def test_a_control_token_is_worth_nothing_at_the_api_and_the_other_way_round(issuer: TokenIssuer) -> None:
     assert issuer.verify(issuer.issue_control(), CONTROL_AUDIENCE)
     with pytest.raises(BadTokenError):
@@ -100,12 +113,19 @@ def test_a_control_token_is_worth_nothing_at_the_api_and_the_other_way_round(iss
         ("", Grant()),
         ("  ", Grant()),
         ("a\udc80", Grant()),
+        ("a\x00b", Grant()),
+        ("a" * 257, Grant()),
+        ("\u200b", Grant()),
         ("alice", Grant(clearance=-1)),
+        ("alice", Grant(clearance=1_000_000_000)),
+        ("alice", Grant(compartments=("no\u00a0break",))),
+        ("alice", Grant(compartments=("line\n",))),
+        ("alice", Grant(compartments=("x" * 65,))),
         ("alice", Grant(compartments=("two words",))),
         ("alice", Grant(compartments=("",))),
     ],
 )
-def test_what_no_claim_can_say_is_refused(issuer: TokenIssuer, user: str, grant: Grant) -> None:
+def test_what_the_service_would_not_take_is_refused(issuer: TokenIssuer, user: str, grant: Grant) -> None:
     with pytest.raises(LocalError):
         issuer.issue(user, grant)
 
