@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 WITHOUT_SOCKETS = (HERE / "unit", HERE / "properties")
 
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("ci", max_examples=300, derandomize=True, deadline=None, suppress_health_check=SLOW_IS_FINE)
+settings.register_profile("ci", max_examples=150, derandomize=True, deadline=None, suppress_health_check=SLOW_IS_FINE)
 settings.register_profile("desk", max_examples=60, deadline=None, suppress_health_check=SLOW_IS_FINE)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 

@@ -20,7 +20,7 @@ REFUSED = "application/problem+json"
 
 
 @schema.parametrize()
-@settings(max_examples=100 if os.environ.get("CI") else 10, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=30 if os.environ.get("CI") else 10, suppress_health_check=list(HealthCheck), deadline=None)
 def test_no_call_breaks_the_service(case: Case[Any], sqlite_service: Service) -> None:
     headers = {"authorization": f"Bearer {sqlite_service.issuer.issue('fuzz')}"}
     response = case.call_and_validate(base_url=sqlite_service.url, headers=headers, checks=CHECKS)
