@@ -137,7 +137,8 @@ def write_once(path: Path, content: bytes) -> bytes:
 
 def _draft(path: Path, content: bytes) -> Path:
     draft = path.with_name(f".keepsake-{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with _unwritable(path.parent):
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()

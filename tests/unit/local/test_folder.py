@@ -39,6 +39,8 @@ def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None:
         pass
     with pytest.raises(LocalError, match=r"deep cannot be written"):
         open_folder(folder.path / "deep")
+    with pytest.raises(LocalError, match=r"data cannot be written"):
+        write_once(folder.token_key, b"key")
     folder.path.chmod(0o700)
 
 
