@@ -49,7 +49,7 @@ help: ## Show this list
 setup: $(VENV)/.local ## Make .venv with what the local service needs
 
 .PHONY: run
-run: setup ## Start the service on this machine and play the demo once (PORT=3000, DATA=.local)
+run: setup ## Start the service on this machine; play the demo on a new data folder (PORT=3000, DATA=.local)
 	@$(BIN)/python -m local serve --demo $(if $(PORT),--port $(PORT)) $(if $(DATA),--data $(DATA))
 
 .PHONY: test

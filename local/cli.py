@@ -174,8 +174,10 @@ def _serve(wishes: argparse.Namespace) -> int:
 
 
 def _token(wishes: argparse.Namespace) -> int:
-    # Before the first start there is no folder: the usual one may be made, one that was named may be misspelt.
-    folder = known_folder(wishes.data) if wishes.data else open_folder(DEFAULT_FOLDER)
+    path = wishes.data or DEFAULT_FOLDER
+    if not path.exists():  # a token may be wanted before the first start; or the name is misspelt
+        print(f"keepsake: {path} is a new data folder; the token is for a service that is started on it", file=sys.stderr)
+    folder = open_folder(path)
     issuer = TokenIssuer(folder.token_key)
     grant = Grant(wishes.admin, wishes.clearance, tuple(wishes.compartment))
     print(issuer.issue(wishes.user, grant, ttl_s=parse_duration(wishes.ttl)))

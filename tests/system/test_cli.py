@@ -174,8 +174,8 @@ def test_a_missing_hash_key_is_not_replaced_while_there_is_a_database(data: Path
         assert anew.client("ann").list_sessions().json["sessions"] == []
 
 
-@pytest.mark.parametrize("command", [("token", "ann"), ("tick",), ("demo",), ("clock", "show"), ("replay", "file.jsonl")])
-def test_no_command_but_serve_makes_a_folder_that_was_named(
+@pytest.mark.parametrize("command", [("tick",), ("demo",), ("clock", "show"), ("replay", "file.jsonl")])
+def test_no_command_that_needs_a_service_makes_a_folder(
     data: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data.parent.joinpath("file.jsonl").write_text(
@@ -187,13 +187,18 @@ def test_no_command_but_serve_makes_a_folder_that_was_named(
     assert not data.exists()
 
 
-def test_a_token_can_be_had_before_the_first_start_in_the_usual_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("named", [[], ["--data", "mine"]])
+def test_a_token_can_be_had_before_the_first_start_and_says_that_the_folder_is_new(
+    named: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["token", "ann"]) == 0
-    assert capsys.readouterr().out.startswith("ey")
-    assert (tmp_path / ".local" / "token-key").exists()
+    assert main(["token", "ann", *named]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("ey")
+    assert_one_line(said.err, "new data folder")
+    assert (tmp_path / (named[-1] if named else ".local") / "token-key").exists()
+    assert main(["token", "ann", *named]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_setting_that_makes_no_sense_is_said_in_one_line(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
