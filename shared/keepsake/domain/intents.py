@@ -47,10 +47,6 @@ class IntentStack:
         """The stack after a change of topic under `clearance`: without what is seen only by those who heard of the change."""
         return replace(self, intents=tuple(i for i in self.intents if not i.clearance.covers(clearance)))
 
-    def cleared(self) -> "IntentStack":
-        """The stack with nothing on it."""
-        return replace(self, intents=())
-
     def advance(self, text: str, turn: int, lexicon: TopicLexicon, clearance: Clearance = OPEN) -> "IntentStack":
         """The stack after a turn that says `text` under `clearance`.
 
