@@ -75,11 +75,6 @@ class Exchange:
         """Bytes of text in UTF-8."""
         return sum(turn.size for turn in self.turns)
 
-    @property
-    def tokens(self) -> int:
-        """Tokens of all its turns, rendered."""
-        return sum(turn.tokens for turn in self.turns)
-
 
 def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
     """`turns` in order, grouped so that no tool's result is without its call."""
