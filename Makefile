@@ -102,9 +102,11 @@ $(VENV)/.made:
 	@$(find_python); echo "Making $(VENV) with $$("$$python" --version)"; "$$python" -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.local: requirements/local.txt $(VENV)/.made
+$(VENV)/.local: requirements/local.txt requirements/embedding.txt $(VENV)/.made
 	@echo "Installing what the local service needs"
 	@$(BIN)/python $(PIP_INSTALL) -r requirements/local.txt
+	@$(BIN)/python $(PIP_INSTALL) -r requirements/embedding.txt || \
+	  echo "The local embedding model's runtime cannot be installed here: a simpler embedder, which finds less, stands in for it."
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.local

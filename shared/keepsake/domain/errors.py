@@ -9,20 +9,30 @@ KeepsakeError
 ├── NotFoundError                absent, or somebody else's: the same answer (404)
 │   ├── SessionNotFoundError
 │   ├── SessionExpiredError
-│   └── ArtifactNotFoundError
+│   ├── ArtifactNotFoundError
+│   ├── MemoryNotFoundError
+│   ├── DocumentNotFoundError
+│   └── JobNotFoundError
 ├── ConflictError                the world moved (409)
 │   ├── LostRaceError            retryable
 │   ├── StaleVersionError
-│   └── TurnIdReusedError
+│   ├── TurnIdReusedError
+│   ├── ReindexNeededError
+│   └── ReindexRunningError
 ├── SubjectErasedError           a write from before the user's fence (410)
 ├── TooLargeError                (413)
 │   ├── TurnTooLargeError
-│   └── ArtifactTooLargeError
+│   ├── ArtifactTooLargeError
+│   └── DocumentTooLargeError
 ├── UnprocessableError           well formed, impossible (422)
 │   ├── SafetyMinimumTooLargeError
 │   ├── ScratchPadFullError
 │   ├── UnknownModelProfileError
 │   └── ModelNotConfiguredError
+├── DependencyUnavailableError   an index, a model or a queue did not do its part; retryable (503)
+│   ├── IndexUnavailableError
+│   ├── ModelUnavailableError
+│   └── QueueUnavailableError
 └── StoreError                   a store did not do its part (500)
     ├── StoreUnavailableError    retryable (503)
     ├── ItemTooLargeError
@@ -207,3 +217,64 @@ class CorruptItemError(StoreError):
     """A stored item does not read back as what it should be."""
 
     code = "corrupt_item"
+
+
+class MemoryNotFoundError(NotFoundError):
+    """No such memory of this user that the principal may see."""
+
+    code = "memory_not_found"
+
+
+class DocumentNotFoundError(NotFoundError):
+    """No such document that the principal may see."""
+
+    code = "document_not_found"
+
+
+class JobNotFoundError(NotFoundError):
+    """No such job."""
+
+    code = "job_not_found"
+
+
+class ReindexNeededError(ConflictError):
+    """The index holds vectors of another embedding model, or of another size: a reindex must fill a new one first."""
+
+    code = "reindex_needed"
+
+
+class ReindexRunningError(ConflictError):
+    """A reindex is under way."""
+
+    code = "reindex_running"
+
+
+class DocumentTooLargeError(TooLargeError):
+    """A knowledge document is larger than one may be."""
+
+    code = "document_too_large"
+
+
+class DependencyUnavailableError(KeepsakeError):
+    """Something beside the stores did not answer in time, or not sensibly. What was asked may be tried again."""
+
+    code = "dependency_unavailable"
+    retryable = True
+
+
+class IndexUnavailableError(DependencyUnavailableError):
+    """The search index did not answer."""
+
+    code = "index_unavailable"
+
+
+class ModelUnavailableError(DependencyUnavailableError):
+    """A model did not answer."""
+
+    code = "model_unavailable"
+
+
+class QueueUnavailableError(DependencyUnavailableError):
+    """The queue took nothing."""
+
+    code = "queue_unavailable"
