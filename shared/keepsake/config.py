@@ -1,5 +1,6 @@
 """Settings from the environment: the only module that reads it. A wrong setting fails at the first call, by its name."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,9 @@ _TABLE_VARIABLES: Mapping[str, Table] = {
     "TABLE_AUDIT_LOG": Table.AUDIT,
     "TABLE_CONTROL": Table.CONTROL,
 }
+# What a setting may be; the first is meant when it is not set.
+_SEARCH_SERVICES = ("es", "aoss")
+_DIMENSIONS = ("512", "256", "1024")
 
 
 class SettingsError(Exception):
@@ -33,11 +37,26 @@ class Settings:
     admin_group_claim: str = "cognito:groups"
     topics_file: Path | None = None
     store_kind: str = "dynamodb"
+    queue_url: str = ""
+    consolidation_idle_minutes: int = 10
+    consolidation_turn_count: int = 12
+    search_endpoint: str = ""  # empty: no index, and recall makes do with digest and recency
+    search_service: str = "es"
+    search_alias: str = "keepsake"
+    embedding_model_id: str = "amazon.titan-embed-text-v2:0"
+    embedding_dimensions: int = 512
+    extraction_model_id: str = ""  # empty: memories are made by rules
+    archive_days: int = 365  # 0 keeps no archive
 
     @property
     def idle_ms(self) -> int:
         """Idle time after which a session has expired, in milliseconds."""
         return self.session_idle_minutes * 60_000
+
+    @property
+    def consolidation_idle_ms(self) -> int:
+        """Idle time after which a session is due for consolidation, in milliseconds."""
+        return self.consolidation_idle_minutes * 60_000
 
 
 def in_lambda(environment: Mapping[str, str]) -> bool:
@@ -55,6 +74,16 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         admin_group=environment.get("ADMIN_GROUP") or "keepsake-admins",
         admin_group_claim=environment.get("ADMIN_GROUP_CLAIM") or "cognito:groups",
         topics_file=Path(topics) if topics else None,
+        queue_url=environment.get("QUEUE_URL", ""),
+        consolidation_idle_minutes=_whole(environment, "CONSOLIDATION_IDLE_MINUTES", default=10, low=1, high=1440),
+        consolidation_turn_count=_whole(environment, "CONSOLIDATION_TURN_COUNT", default=12, low=2, high=500),
+        search_endpoint=_address(environment, "SEARCH_ENDPOINT"),
+        search_service=_one_of(environment, "SEARCH_SERVICE", _SEARCH_SERVICES),
+        search_alias=environment.get("SEARCH_ALIAS") or "keepsake",
+        embedding_model_id=environment.get("EMBEDDING_MODEL_ID") or "amazon.titan-embed-text-v2:0",
+        embedding_dimensions=int(_one_of(environment, "EMBEDDING_DIMENSIONS", _DIMENSIONS)),
+        extraction_model_id=environment.get("EXTRACTION_MODEL_ID", ""),
+        archive_days=_whole(environment, "ARCHIVE_DAYS", default=365, low=0, high=3650),
     )
 
 
@@ -63,3 +92,17 @@ def _whole(environment: Mapping[str, str], name: str, *, default: int, low: int,
     if not given.isdecimal() or not low <= int(given) <= high:
         raise SettingsError(f"{name} is a whole number from {low} to {high}")
     return int(given)
+
+
+def _one_of(environment: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:
+    given = environment.get(name) or allowed[0]
+    if given not in allowed:
+        raise SettingsError(f"{name} is one of {', '.join(allowed)}")
+    return given
+
+
+def _address(environment: Mapping[str, str], name: str) -> str:
+    given = environment.get(name, "")
+    if given and not re.fullmatch(r"https?://[^\s/?#]+/?", given):
+        raise SettingsError(f"{name} is an address like https://host, without a path")
+    return given.rstrip("/")
