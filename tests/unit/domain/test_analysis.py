@@ -1,0 +1,72 @@
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.domain import analysis
+from keepsake.domain.analysis import index_terms
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)  # lone surrogates too
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Which museums did I visit?", "visiting a museum"),
+        ("hiking trips", "We hiked on every trip."),
+        ("русский музей", "русские музеи"),
+        ("красивый", "красивая"),
+        ("άνθρωπος", "Ανθρώπου"),
+        ("كتاب", "الكتاب"),
+        ("किताबें", "किताब"),
+        ("வீடு", "வீட்டில்"),
+        ("한국어", "한국어를"),
+        ("서울에서", "서울"),
+        ("糖尿病", "糖尿病の薬"),
+    ],
+)
+def test_another_form_of_a_word_has_the_same_term(asked: str, said: str) -> None:
+    assert set(index_terms(asked)) & set(index_terms(said))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We adopted two kittens; the kitten sleeps.", ("we", "adopt", "two", "kitten", "the", "kitten", "sleep")),
+        ("ゴールデンウィーク", ("ゴー", "ール", "ルデ", "デン", "ンウ", "ウィ", "ィー", "ーク")),
+        ("ที่นี่", ("ที่นี่",)),
+        ("🎉 B12 x2", ("🎉", "b12", "x2")),
+        ("Hund Katze", ("hund", "katz")),
+        ("", ()),
+    ],
+)
+def test_terms_keep_their_order_their_count_and_their_language(text: str, expected: tuple[str, ...]) -> None:
+    assert index_terms(text) == expected
+
+
+@given(ANY_TEXT)
+def test_any_text_gives_terms_that_are_not_empty(text: str) -> None:
+    assert all(index_terms(text))
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_texts_beside_each_other_have_the_terms_of_both(left: str, right: str) -> None:
+    assert index_terms(f"{left}\n{right}") == index_terms(left) + index_terms(right)
+
+
+def test_threads_do_not_stem_each_others_words() -> None:
+    words = [
+        f"{start}{middle}ations" for start in "bcdfghklmnprst" for middle in ("aliz", "uct", "olish", "ign", "ement", "ious")
+    ]
+    alone = [index_terms(word) for word in words]
+    analysis._analysed.cache_clear()
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            together = list(threads.map(index_terms, words))
+    finally:
+        sys.setswitchinterval(switching)
+    assert together == alone
