@@ -33,9 +33,10 @@ def pins(path: Path) -> dict[str, str]:
     return {match[1]: match[2] for line in lines(path.read_text()) if (match := _PIN.fullmatch(line))}
 
 
-def test_there_is_a_file_for_the_layer_for_running_for_testing_and_for_the_template() -> None:
+def test_there_is_a_file_for_the_layer_for_running_for_embedding_for_testing_and_for_the_template() -> None:
     assert [path.relative_to(ROOT).as_posix() for path in PINNED] == [
         "requirements/dev.txt",
+        "requirements/embedding.txt",
         "requirements/local.txt",
         "requirements/sam.txt",
         "shared/requirements.txt",
@@ -58,6 +59,12 @@ def test_what_is_deployed_is_what_is_run_and_tested(name: str) -> None:
     here = pins(ROOT / "requirements" / name)
     assert layer
     assert {name: here.get(name) for name in layer} == layer
+
+
+@pytest.mark.parametrize("name", ["numpy", "onnxruntime", "tokenizers"])
+def test_what_only_one_machine_needs_is_not_deployed(name: str) -> None:
+    assert name not in pins(ROOT / "shared" / "requirements.txt")
+    assert name in {**pins(ROOT / "requirements" / "local.txt"), **pins(ROOT / "requirements" / "embedding.txt")}
 
 
 HASH = "--hash=sha256:" + "0" * 64
