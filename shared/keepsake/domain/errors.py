@@ -17,6 +17,8 @@ KeepsakeError
 │   ├── LostRaceError            retryable
 │   ├── StaleVersionError
 │   ├── TurnIdReusedError
+│   ├── LeaseHeldError           retryable
+│   ├── LeaseLostError           retryable
 │   ├── ReindexNeededError
 │   └── ReindexRunningError
 ├── SubjectErasedError           a write from before the user's fence (410)
@@ -278,3 +280,17 @@ class QueueUnavailableError(DependencyUnavailableError):
     """The queue took nothing."""
 
     code = "queue_unavailable"
+
+
+class LeaseHeldError(ConflictError):
+    """Another worker is at this user's memory."""
+
+    code = "lease_held"
+    retryable = True
+
+
+class LeaseLostError(ConflictError):
+    """Background work must start again from the truth: its lease is lost, or something was erased, sealed or held meanwhile."""
+
+    code = "lease_lost"
+    retryable = True

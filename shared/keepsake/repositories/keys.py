@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.memories.values import Slot
 from keepsake.ports.item_store import Key, Table
 
 PENDING_SHARDS = 16
@@ -11,6 +12,15 @@ PROFILE = "profile"
 FENCE = "fence"
 CHAIN_HEAD = "chain"
 SESSION_PREFIX = "session#"
+MEMORY_PREFIX = "memory#"
+ARCHIVE_PREFIX = "archive#"
+SUMMARY_PREFIX = "summary#"
+DOCUMENT_PREFIX = "document#"
+DIGEST = "digest"
+PENDING = "pending"
+OUTBOX = "outbox"
+LEASE = "lease"
+JOBS = "jobs"
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,63 @@ class Keys:
 
     def profile(self) -> Key:
         """The research profile."""
-        return Key(Table.LONG_TERM, self.user_id, PROFILE)
+        return self.long_term(PROFILE)
+
+    def digest(self) -> Key:
+        """The digest of the most important memories."""
+        return self.long_term(DIGEST)
+
+    def pending(self) -> Key:
+        """Which of the user's sessions wait for consolidation."""
+        return self.long_term(PENDING)
+
+    def outbox(self) -> Key:
+        """Which of the user's documents the index has yet to be told of."""
+        return self.long_term(OUTBOX)
+
+    def memory(self, slot_id: str) -> Key:
+        """All that was said of one slot."""
+        return self.long_term(MEMORY_PREFIX + slot_id)
+
+    def summary(self, session_id: str) -> Key:
+        """A session's summary."""
+        return self.long_term(SUMMARY_PREFIX + escaped(session_id))
+
+    def archive(self, session_id: str, first_place_ms: int) -> Key:
+        """A chunk of a consolidated session's turns, by the place of its first."""
+        return self.long_term(f"{ARCHIVE_PREFIX}{escaped(session_id)}#{first_place_ms:015d}")
+
+    def document(self, document_id: str) -> Key:
+        """A knowledge document."""
+        return self.long_term(DOCUMENT_PREFIX + escaped(document_id))
+
+    def long_term(self, sort: str) -> Key:
+        """An item of the user's long-term memory by its sort key."""
+        return Key(Table.LONG_TERM, self.user_id, sort)
+
+    def pointer(self, document_id: str) -> Key:
+        """The pointer of one document of the index."""
+        return Key(Table.POINTERS, self.user_id, document_id)
+
+    def lease(self) -> Key:
+        """The lease under which background work writes for the user."""
+        return Key(Table.CONTROL, self._control, LEASE)
+
+    def attempts(self, session_id: str) -> Key:
+        """How often a session's extraction failed."""
+        return Key(Table.CONTROL, self._control, "attempts#" + self.keyed.of("attempts", self.user_id, session_id))
+
+    def slot_id(self, slot: Slot) -> str:
+        """Id of a slot of the user's memory."""
+        return self.keyed.of("slot", self.user_id, slot.subject, slot.attribute, slot.value_key)
+
+    def work_ref(self, sort: str) -> str:
+        """How a queue's message names the pending item with that sort key."""
+        return self.keyed.of("work", self.user_id, sort)
+
+    def group(self) -> str:
+        """How a queue's message names the user."""
+        return self.keyed.of("group", self.user_id)
 
     def fence(self) -> Key:
         """The user's fence. It outlives an erasure, so it stands under a keyed hash."""
@@ -59,6 +125,10 @@ class Keys:
     def pending_shard(self, session_id: str) -> str:
         """The shard of the pending index that the session is listed in: two digits."""
         return pending_shard(self.keyed.number("pending-shard", self.user_id, session_id) % PENDING_SHARDS)
+
+    def outbox_shard(self) -> str:
+        """The shard of the pending index that the user's outbox is listed in."""
+        return pending_shard(self.keyed.number("outbox-shard", self.user_id) % PENDING_SHARDS)
 
     @cached_property
     def _control(self) -> str:
@@ -88,3 +158,13 @@ def escaped(part: str) -> str:
 def unescaped(part: str) -> str:
     """What `escaped` was given."""
     return part.replace("%23", "#").replace("%25", "%")
+
+
+def job_key(job_id: str) -> Key:
+    """An admin's job over everybody's documents."""
+    return Key(Table.CONTROL, JOBS, "job#" + job_id)
+
+
+def running_job_key() -> Key:
+    """Which of these jobs is under way: one at a time."""
+    return Key(Table.CONTROL, JOBS, "running")

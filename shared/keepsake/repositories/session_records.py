@@ -40,7 +40,7 @@ def seconds(at_ms: int) -> int:
 def buffer_attributes(buffer: SessionBuffer) -> dict[str, Value]:
     """A buffer; its turns, scratch pad and summary as one compressed attribute."""
     body = {
-        "turns": [_turn_record(turn) for turn in buffer.turns],
+        "turns": [turn_record(turn) for turn in buffer.turns],
         "intents": buffer.intents.to_record(),
         "pad": [_artifact_record(artifact) for artifact in buffer.scratch_pad.artifacts],
         "summary": [_line_record(line) for line in buffer.summary.lines],
@@ -63,7 +63,7 @@ def buffer_of(item: Item) -> SessionBuffer:
         incarnation=text(item, "incarnation"),
         started_at_ms=whole(item, "started_at"),
         hidden_after_ms=whole(item, "hidden_after"),
-        turns=tuple(_turn(record) for record in body["turns"]),
+        turns=tuple(turn_from_record(record) for record in body["turns"]),
         turn_count=whole(item, "turn_count"),
         intents=IntentStack.from_record(body["intents"]),
         scratch_pad=ScratchPad(tuple(_artifact(record) for record in body["pad"])),
@@ -86,7 +86,7 @@ def header_attributes(header: SessionHeader, shard: str) -> dict[str, Value]:
         "chain_proof": header.chain.proof,
     }
     if header.pending_since_ms is not None:
-        attributes |= {"pending_shard": shard, "pending_since": header.pending_since_ms}
+        attributes |= {"pending_shard": shard, "pending_since": header.pending_since_ms, "pending_turns": header.pending_turns}
     return attributes
 
 
@@ -102,6 +102,7 @@ def header_of(item: Item) -> SessionHeader:
         turn_count=whole(item, "turn_count"),
         watermark_ms=whole(item, "watermark"),
         pending_since_ms=whole(item, "pending_since") if "pending_since" in item.attributes else None,
+        pending_turns=whole(item, "pending_turns", 0),
         chain=ChainHead(whole(item, "chain_sequence"), text(item, "chain_hash"), text(item, "chain_proof")),
     )
 
@@ -164,7 +165,7 @@ def marker_of(item: Item) -> TurnMarker:
     )
 
 
-def _turn_record(turn: Turn) -> list[Any]:
+def turn_record(turn: Turn) -> list[Any]:
     """A turn in the buffer: a list, since the names of fields would stand there twenty times over."""
     return [
         turn.turn_id,
@@ -179,7 +180,8 @@ def _turn_record(turn: Turn) -> list[Any]:
     ]
 
 
-def _turn(record: list[Any]) -> Turn:
+def turn_from_record(record: list[Any]) -> Turn:
+    """What `turn_record` was given."""
     turn_id, role, content, timestamp_ms, occurred_at_ms, tokens, name, in_reply_to, *clearance = record
     return Turn(turn_id, Role(role), content, timestamp_ms, occurred_at_ms, tokens, name, in_reply_to, _clearance(clearance))
 

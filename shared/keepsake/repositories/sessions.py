@@ -1,17 +1,20 @@
 """Sessions in the store: one read that a turn needs, one transaction that writes all of it, and the log in pages."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import AuditEvent, ChainHead
+from keepsake.domain.digest import Digest
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.header import SessionHeader
+from keepsake.domain.pending import PendingSessions
 from keepsake.domain.profile import Profile
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.turns import Turn
-from keepsake.ports.item_store import Absent, Index, IndexPosition, Item, ItemStore, Page, PageQuery, Put, Table, Write
+from keepsake.ports.item_store import Absent, Item, ItemStore, Page, PageQuery, Put, Table, Write
 from keepsake.repositories.audit import linked_writes, user_chain_writes
-from keepsake.repositories.keys import SESSION_PREFIX, Keys, escaped, session_chain, session_id_of
+from keepsake.repositories.keys import SESSION_PREFIX, Keys, escaped, session_chain
+from keepsake.repositories.memory_records import digest_of
+from keepsake.repositories.pending import pending_attributes, pending_of
 from keepsake.repositories.profiles import profile_attributes, profile_of
 from keepsake.repositories.records import read, whole
 from keepsake.repositories.session_records import (
@@ -30,7 +33,6 @@ from keepsake.repositories.stored import Fence, Stored, chain_head_of, commit, f
 
 # A Lambda answer has 6 MB at most, and JSON within JSON may take seven bytes for one of text.
 MAX_PAGE_TEXT_BYTES = 700_000
-_PENDING_PAGE = 200
 LOG_LIFETIME_MS = 7 * 24 * 3600 * 1000
 
 
@@ -44,11 +46,16 @@ class SessionSnapshot:
     profile: Stored[Profile]
     chain: Stored[ChainHead]
     marker: Stored[TurnMarker]
+    digest: Stored[Digest]
+    pending: Stored[PendingSessions]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionChange:
-    """What one transaction writes of a session. `header.chain` is the head before `events`; the repository moves it."""
+    """What one transaction writes of a session. `header.chain` is the head before `events`; the repository moves it.
+
+    `others` are writes of other repositories that belong to it. Work in the `background` stops at any erasure.
+    """
 
     at_ms: int
     header: SessionHeader
@@ -57,7 +64,10 @@ class SessionChange:
     turn: Turn | None = None
     turn_marker: TurnMarker | None = None
     profile: Profile | None = None
+    pending: PendingSessions | None = None
     user_events: tuple[AuditEvent, ...] = ()
+    others: tuple[Write, ...] = ()
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ class Sessions:
         Reads do not rely on the store's expiry: a marker past its time is none.
         """
         keys = Keys(user_id, self.keyed)
-        wanted = [keys.header(session_id), keys.profile(), keys.fence(), keys.chain_head()]
+        wanted = [keys.header(session_id), keys.profile(), keys.fence(), keys.chain_head(), keys.digest(), keys.pending()]
         if buffer:
             wanted.append(keys.buffer(session_id))
         marker_key = keys.marker(session_id, turn_id) if turn_id is not None else None
@@ -105,6 +115,8 @@ class Sessions:
             profile=stored(found.get(keys.profile()), fence, profile_of),
             chain=chain_head_of(found.get(keys.chain_head())),
             marker=_live_marker(stored(marker, fence, marker_of), now_ms),
+            digest=stored(found.get(keys.digest()), fence, digest_of),
+            pending=stored(found.get(keys.pending()), fence, pending_of),
         )
 
     def commit(self, user_id: str, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> None:
@@ -114,7 +126,8 @@ class Sessions:
         StoreUnavailableError.
         """
         keys = Keys(user_id, self.keyed)
-        commit(self.store, keys, snapshot.fence, self._writes(keys, session_id, snapshot, change))
+        writes = self._writes(keys, session_id, snapshot, change)
+        commit(self.store, keys, snapshot.fence, writes, background=change.background)
 
     def read_log(self, user_id: str, session_id: str, *, after: int | None, limit: int, now_ms: int, fence: Fence) -> TurnPage:
         """A page of the session's log, oldest first. Turns past their lifetime are left out, whatever the store still holds."""
@@ -141,16 +154,6 @@ class Sessions:
         fence = fence_of(found.get(keys.fence()))
         return fence, stored(found.get(keys.header(session_id)), fence, header_of).value
 
-    def list_pending(self, shard: str) -> Iterator[tuple[str, str]]:
-        """User and session ids of the sessions in a shard of the pending index, page by page. The index may lag."""
-        position: IndexPosition | None = None
-        while True:
-            page = self.store.query_index(Index.PENDING_SESSIONS, shard, limit=_PENDING_PAGE, after=position)
-            yield from ((key.partition, session_id_of(key)) for key in page.keys)
-            position = page.next
-            if position is None:
-                return
-
     def user_chain_head(self, user_id: str) -> ChainHead:
         """The head of the user's own audit chain."""
         key = Keys(user_id, self.keyed).chain_head()
@@ -174,7 +177,9 @@ class Sessions:
             writes.append(put_versioned(keys.buffer(session_id), buffer_attributes(change.buffer), snapshot.buffer, fence))
         if change.profile:
             writes.append(put_versioned(keys.profile(), profile_attributes(change.profile), snapshot.profile, fence))
-        return writes + _turn_writes(keys, session_id, snapshot, change)
+        if change.pending is not None:
+            writes.append(put_versioned(keys.pending(), pending_attributes(change.pending), snapshot.pending, fence))
+        return [*writes, *change.others, *_turn_writes(keys, session_id, snapshot, change)]
 
 
 def _turn_writes(keys: Keys, session_id: str, snapshot: SessionSnapshot, change: SessionChange) -> list[Write]:

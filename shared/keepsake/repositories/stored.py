@@ -16,6 +16,7 @@ from keepsake.ports.item_store import (
     ItemStore,
     Key,
     Put,
+    RevisionAtMost,
     Value,
     VersionEquals,
     Write,
@@ -69,16 +70,18 @@ def chain_head_of(item: Item | None) -> Stored[ChainHead]:
     return found if item else Stored(EMPTY_CHAIN)
 
 
-def commit(store: ItemStore, keys: Keys, fence: Fence, writes: Sequence[Write]) -> None:
+def commit(store: ItemStore, keys: Keys, fence: Fence, writes: Sequence[Write], *, background: bool = False) -> None:
     """Do all of the writes, or none, unless the user was erased since the fence was read.
 
-    Raises LostRaceError when what is written has moved since it was read, SubjectErasedError, and StoreUnavailableError.
+    In the background any erasure, seal or hold counts, also of less than the whole user. Raises LostRaceError when what is written
+    has moved since it was read, SubjectErasedError, and StoreUnavailableError.
     """
+    unmoved = RevisionAtMost(fence.revision) if background else EpochAtMost(fence.epoch)
     try:
-        store.transact([*writes, Check(keys.fence(), EpochAtMost(fence.epoch))])
+        store.transact([*writes, Check(keys.fence(), unmoved)])
     except ConditionFailedError as failed:
         if keys.fence() in failed.keys:
-            raise SubjectErasedError("the user was erased while this was under way") from failed
+            raise SubjectErasedError("the user, or something of theirs, was erased while this was under way") from failed
         raise LostRaceError("others wrote while this was under way", retry_after=1) from failed
 
 

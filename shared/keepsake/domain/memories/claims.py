@@ -1,0 +1,124 @@
+"""Claims: each thing that was said once, in the slot that it says something about. They are kept; what holds is worked out of them.
+
+A set of claims has no order: claims may arrive late, twice, or in another order, and the set is the same.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from keepsake.domain.clearance import OPEN, Clearance
+from keepsake.domain.memories.attributes import Attributes
+from keepsake.domain.memories.values import MadeBy, MemoryType, Slot, Source, Statement
+from keepsake.domain.text import folded, terms
+
+# Beyond these, a claim that only repeats what those before and after it say is kept as its id.
+MAX_CLAIMS = 48
+# Beyond these, repeats are not told apart from new ones any more. Nobody says one thing ten thousand times.
+MAX_REPEATS = 1024
+
+
+class Stance(StrEnum):
+    """What a claim says of its value: that it holds, that it holds no longer, or that it never did."""
+
+    AFFIRMS = "affirms"
+    ENDS = "ends"
+    DENIES = "denies"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something said once. `claim_id` is made of its source, so that the same words read twice are one claim.
+
+    `value_id` names the value within ids of memories, in letters and digits; empty where an ending is meant of whatever held. `said_at_ms` is the world's time, `recorded_at_ms` ours. `valid_from_ms` and
+    `valid_to_ms` only where it says since when and until when. `confirmed`: the user said it of the memory itself.
+    """
+
+    claim_id: str
+    value_id: str
+    value: str
+    text: str
+    stance: Stance
+    said_at_ms: int
+    recorded_at_ms: int
+    confidence: float
+    importance: float
+    made_by: MadeBy
+    source: Source
+    valid_from_ms: int | None = None
+    valid_to_ms: int | None = None
+    confirmed: bool = False
+    clearance: Clearance = OPEN
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Its place among the claims of a slot: by when it was said, then by when it reached us, then by its id."""
+        return self.said_at_ms, self.recorded_at_ms, self.claim_id
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """All that was said of one slot, in order. `repeats` are the ids of claims that said nothing new.
+
+    `forgotten` are ids of values that the user had removed: they are not learned again.
+    """
+
+    slot: Slot
+    type: MemoryType
+    claims: tuple[Claim, ...] = ()
+    repeats: frozenset[str] = frozenset()
+    forgotten: frozenset[str] = frozenset()
+
+    def with_claims(self, added: Iterable[Claim]) -> "Claims":
+        """With more claims; those that are there already, or are of a forgotten value, change nothing."""
+        known = {claim.claim_id: claim for claim in self.claims}
+        for claim in added:
+            if claim.claim_id not in self.repeats and claim.value_id not in self.forgotten:
+                known.setdefault(claim.claim_id, claim)
+        return self._thinned(sorted(known.values(), key=lambda claim: claim.order))
+
+    def without_value(self, value_id: str) -> "Claims":
+        """Without anything said of a value, which is not learned again."""
+        kept = tuple(claim for claim in self.claims if claim.value_id != value_id)
+        return replace(self, claims=kept, forgotten=self.forgotten | {value_id})
+
+    def allowing(self, value_id: str) -> "Claims":
+        """With a forgotten value welcome again, since the user says it on purpose."""
+        return replace(self, forgotten=self.forgotten - {value_id})
+
+    def _thinned(self, claims: list[Claim]) -> "Claims":
+        repeats = set(self.repeats)
+        position = 1
+        while len(claims) > MAX_CLAIMS and position < len(claims) - 1:
+            if _only_repeats(claims[position - 1], claims[position], claims[position + 1]):
+                repeats.add(claims.pop(position).claim_id)
+            else:
+                position += 1
+        # Of what cannot be thinned the oldest goes: a slot is one item of the store.
+        kept = tuple(claims[-MAX_CLAIMS:])
+        return replace(self, claims=kept, repeats=frozenset(sorted(repeats)[:MAX_REPEATS]))
+
+
+def _only_repeats(before: Claim, claim: Claim, after: Claim) -> bool:
+    same = all(
+        (other.value_id, other.stance, other.clearance) == (claim.value_id, claim.stance, claim.clearance)
+        for other in (before, after)
+    )
+    return same and claim.valid_from_ms is None and claim.valid_to_ms is None and not claim.confirmed
+
+
+def value_key(value: str) -> str:
+    """What two wordings of one value have in common: their terms, or the folded text where there are none."""
+    return " ".join(terms(value)) or folded(value).strip()
+
+
+def slot_of(attributes: Attributes, subject: str, attribute: str, value: str, memory_type: MemoryType) -> Slot:
+    """The slot that a value of a subject's attribute belongs in. Names of subjects and attributes are folded."""
+    policy = attributes.policy(attribute, memory_type)
+    name = policy.name or value_key(attribute)
+    return Slot(value_key(subject), name, "" if policy.single else value_key(value))
+
+
+def slot_of_statement(attributes: Attributes, statement: Statement) -> Slot:
+    """The slot that a statement says something of."""
+    return slot_of(attributes, statement.subject, statement.attribute, statement.value, statement.type)
