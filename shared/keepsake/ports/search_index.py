@@ -65,20 +65,24 @@ class SearchIndex(Protocol):
         ...
 
     def create(self, name: str, model: EmbeddingModel) -> None:
-        """Make an empty index of that name; one that is there already with the same model is left as it is."""
+        """Make an empty index of that name; one that is there already with the same model is left as it is.
+
+        Raises ValueError when an index of that name holds vectors of another model, or of other dimensions.
+        """
         ...
 
     def switch(self, name: str) -> None:
-        """Let the alias name that index and no other."""
+        """Let the alias name that index and no other. Raises ValueError when there is no such index."""
         ...
 
     def drop(self, name: str) -> None:
-        """Remove an index; one that is not there is no error."""
+        """Remove an index; one that is not there is no error. The alias names nothing when it named that one."""
         ...
 
     def put(self, documents: Sequence[IndexDocument], *, index: str) -> tuple[Location | NotIndexed, ...]:
         """Put each document in place of one with the same owner and id; one outcome for each, in their order.
 
+        Of several with the same owner and id the last one stands. Into an index that is not there nothing is put.
         Raises ValueError when a vector has not the index's dimensions, before anything is written.
         """
         ...
@@ -88,7 +92,11 @@ class SearchIndex(Protocol):
         ...
 
     def search(self, query: IndexQuery) -> Found:
-        """One round trip. Documents put less than a refresh ago may be missing. No index: nothing is found."""
+        """One round trip. Documents put less than a refresh ago may be missing. No index: nothing is found.
+
+        Only documents with one of the query's terms, or with a direction, can be the best of an arm. Equals of an arm are taken
+        by document id, then by owner. A vector of zeros has no direction and counts as none.
+        """
         ...
 
     def list_owned(self, owner: str, *, limit: int, after: str | None = None) -> IndexedPage:
