@@ -46,6 +46,20 @@ ERRORS_BY_CODE: Mapping[str, type[StoreError]] = {
     "InternalServiceError": StoreUnavailableError,
     "InvalidParameterException": StoreError,
     "InvalidRequestException": StoreError,
+    # SQS
+    "InvalidAddress": StoreError,
+    "InvalidSecurity": StoreError,
+    "KmsAccessDenied": StoreError,
+    "KmsDisabled": StoreError,
+    "KmsInvalidKeyUsage": StoreError,
+    "KmsInvalidState": StoreError,
+    "KmsNotFound": StoreError,
+    "KmsOptInRequired": StoreError,
+    "KmsThrottled": StoreUnavailableError,
+    "AWS.SimpleQueueService.NonExistentQueue": StoreError,  # QueueDoesNotExist, by the name it had before
+    "QueueDoesNotExist": StoreError,
+    "RequestThrottled": StoreUnavailableError,
+    "UnsupportedOperation": StoreError,
     # all services
     "AccessDeniedException": StoreError,
     "ExpiredTokenException": StoreError,
