@@ -7,6 +7,8 @@ from pathlib import Path
 
 from keepsake.domain.model_profiles import ModelProfiles, parse_model_profiles
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
+from keepsake.domain.queries import QueryWords, parse_query_words
+from keepsake.domain.ranking import RankingWeights, parse_ranking_weights
 from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
 
 
@@ -38,6 +40,18 @@ def load_profile_patterns() -> ProfilePatterns:
 def load_model_profiles() -> ModelProfiles:
     """The models' windows and budgets. Raises ValueError when the data file does not make sense."""
     return parse_model_profiles(_packaged("model_profiles.toml"))
+
+
+@cache
+def load_query_words() -> QueryWords:
+    """The words that queries only ask with."""
+    return parse_query_words(_packaged("query_words.toml"))
+
+
+@cache
+def load_ranking_weights() -> RankingWeights:
+    """What counts in ranking, and how much."""
+    return parse_ranking_weights(_packaged("ranking.toml"))
 
 
 def _packaged(name: str) -> dict[str, object]:

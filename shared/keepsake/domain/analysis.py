@@ -5,6 +5,7 @@ language. All functions take any string, never raise, and run in time linear in 
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from snowballstemmer.arabic_stemmer import ArabicStemmer
@@ -35,7 +36,12 @@ _HANGUL = re.compile(r"[\uac00-\ud7a3]{3,}")
 
 def index_terms(text: str) -> tuple[str, ...]:
     """The terms by which an index finds a text, in order and as often as they stand there."""
-    return tuple(term for word in terms(text) for term in _analysed(word))
+    return stemmed(terms(text))
+
+
+def stemmed(words: Iterable[str]) -> tuple[str, ...]:
+    """The terms of words that `domain.text.terms` found, as an index keeps them."""
+    return tuple(term for word in words for term in _analysed(word))
 
 
 @lru_cache(maxsize=16384)

@@ -67,6 +67,7 @@ class Candidate:
 
     `matches` and `window_matches` say how often each of the query's terms stands in it (terms that do not are left out);
     `length` and `window_length` count all terms. `cosine` is None when the query had no vector or the candidate has none.
+    `importance` is a memory's, from 0 to 1, where whoever asks knows it.
     """
 
     owner: str
@@ -84,6 +85,7 @@ class Candidate:
     session_id: str = ""
     speaker: str = ""
     role: str = ""
+    importance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
