@@ -65,8 +65,13 @@ class FakeWorkQueue:
             held.visible_at = self._clock.now_ms() + after_ms
         return held is not None
 
+    def release_all(self) -> None:
+        for kept in self._kept:
+            kept.visible_at = 0
+
     def counts(self) -> QueueCounts:
-        waiting = sum(kept.visible_at <= self._clock.now_ms() for kept in self._kept)
+        now = self._clock.now_ms()
+        waiting = sum(kept.visible_at <= now for kept in self._kept)
         return QueueCounts(waiting, len(self._kept) - waiting, len(self._dead))
 
     def dead_letters(self) -> tuple[ReceivedMessage, ...]:
