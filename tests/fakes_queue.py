@@ -2,11 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from itertools import count
+from threading import RLock
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from keepsake.adapters.sqlite_queue import DEDUPLICATION_MS, DEFAULT_RULES, QueueCounts, QueueRules, ReceivedMessage
 from keepsake.ports.surroundings import Clock
 from keepsake.ports.work_queue import WorkMessage, body_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _one_at_a_time(call: "Callable[Concatenate[FakeWorkQueue, P], T]") -> "Callable[Concatenate[FakeWorkQueue, P], T]":
+    @wraps(call)
+    def locked(self: "FakeWorkQueue", *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.lock:
+            return call(self, *args, **kwargs)
+
+    return locked
 
 
 @dataclass
@@ -20,12 +38,14 @@ class FakeWorkQueue:
 
     def __init__(self, clock: Clock, rules: QueueRules = DEFAULT_RULES) -> None:
         self.sent: list[WorkMessage] = []
+        self.lock = RLock()
         self._clock, self._rules = clock, rules
         self._kept: list[_Kept] = []
         self._dead: list[tuple[int, ReceivedMessage]] = []
         self._seen: dict[str, int] = {}
         self._numbers = count(1)
 
+    @_one_at_a_time
     def send(self, messages: Sequence[WorkMessage]) -> int:
         now = self._clock.now_ms()
         self.sent += messages
@@ -35,6 +55,7 @@ class FakeWorkQueue:
                 self._put(body_of(message), message.group, message.deduplication)
         return len(messages)
 
+    @_one_at_a_time
     def receive(self, limit: int) -> tuple[ReceivedMessage, ...]:
         now = self._clock.now_ms()
         self._forget(now)
@@ -53,30 +74,36 @@ class FakeWorkQueue:
             kept.visible_at = now + self._rules.visibility_ms
         return tuple(kept.message for kept in taken)
 
+    @_one_at_a_time
     def delete(self, receipt: str) -> bool:
         held = self._held(receipt)
         if held:
             self._kept.remove(held)
         return held is not None
 
+    @_one_at_a_time
     def release(self, receipt: str, *, after_ms: int = 0) -> bool:
         held = self._held(receipt)
         if held:
             held.visible_at = self._clock.now_ms() + after_ms
         return held is not None
 
+    @_one_at_a_time
     def release_all(self) -> None:
         for kept in self._kept:
             kept.visible_at = 0
 
+    @_one_at_a_time
     def counts(self) -> QueueCounts:
         now = self._clock.now_ms()
         waiting = sum(kept.visible_at <= now for kept in self._kept)
         return QueueCounts(waiting, len(self._kept) - waiting, len(self._dead))
 
+    @_one_at_a_time
     def dead_letters(self) -> tuple[ReceivedMessage, ...]:
         return tuple(message for _, message in self._dead)
 
+    @_one_at_a_time
     def redrive(self) -> int:
         dead, self._dead = self._dead, []
         for _, message in dead:
