@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 def _one_at_a_time(call: "Callable[Concatenate[FakeWorkQueue, P], T]") -> "Callable[Concatenate[FakeWorkQueue, P], T]":
     @wraps(call)
-    def locked(self: "FakeWorkQueue", *args: P.args, **kwargs: P.kwargs) -> T:
+    def locked(self: "FakeWorkQueue", /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self.lock:
             return call(self, *args, **kwargs)
 
