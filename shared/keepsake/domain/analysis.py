@@ -19,10 +19,14 @@ from snowballstemmer.tamil_stemmer import TamilStemmer
 
 from keepsake.domain.text import terms
 
-_LONGEST_STEMMED = 32  # characters; longer words are names, numbers or noise
+_CACHED = 16384  # words
+_LONGEST_STEMMED = 40  # characters; longer words are numbers or noise
+_SHORTEST_COMPOUND, _LONGEST_COMPOUND, _SHORTEST_PART = 8, 40, 4
+_SHORTEST_PLURAL = 6  # German and Dutch words in -en, which for English changes nothing that matters
+_LATIN = re.compile(r"[a-z]+")
 # Which Snowball stemmer knows a script best. Latin is read as English, which only takes endings off: measured to help there.
 _STEMMERS: tuple[tuple[re.Pattern[str], type[BaseStemmer]], ...] = (
-    (re.compile(r"[a-z]+"), EnglishStemmer),
+    (_LATIN, EnglishStemmer),
     (re.compile(r"[\u0400-\u052f]+"), RussianStemmer),
     (re.compile(r"[\u0370-\u03ff]+"), GreekStemmer),
     (re.compile(r"[\u0621-\u06d3]+"), ArabicStemmer),
@@ -35,21 +39,38 @@ _HANGUL = re.compile(r"[\uac00-\ud7a3]{3,}")
 
 
 def index_terms(text: str) -> tuple[str, ...]:
-    """The terms by which an index finds a text, in order and as often as they stand there."""
-    return stemmed(terms(text))
+    """The terms by which an index finds a text, in order and as often as they stand there.
+
+    A long Latin word also gives what it begins and ends with, so that a compound ("Blutzuckermessgerät") is found by what it is
+    made of ("Blutzucker", "Messgerät"). Queries do not: `stemmed` gives theirs.
+    """
+    return tuple(term for word in terms(text) for term in (*_analysed(word), *_compounded(word)))
 
 
 def stemmed(words: Iterable[str]) -> tuple[str, ...]:
-    """The terms of words that `domain.text.terms` found, as an index keeps them."""
+    """The terms of words that `domain.text.terms` found, each word for itself and whole."""
     return tuple(term for word in words for term in _analysed(word))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=_CACHED)
 def _analysed(word: str) -> tuple[str, ...]:
     """A word's stem; for Korean, whose particles cling to the word, its bigrams."""
     if _HANGUL.fullmatch(word):
         return tuple(word[at : at + 2] for at in range(len(word) - 1))
     return (_stem(word),)
+
+
+@lru_cache(maxsize=_CACHED)
+def _compounded(word: str) -> tuple[str, ...]:
+    """Beginnings and stemmed ends of a word that may be a compound: long, and with no English ending taken off."""
+    if not (_SHORTEST_COMPOUND <= len(word) <= _LONGEST_COMPOUND) or not _LATIN.fullmatch(word):
+        return ()
+    (stem,) = _analysed(word)
+    if word not in {stem + ending for ending in ("", "e", "s", "es", "en")}:
+        return ()
+    beginnings = [word[:length] for length in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1)]
+    ends = [stem[at:] for at in range(_SHORTEST_PART, len(stem) - _SHORTEST_PART + 1)]
+    return tuple(dict.fromkeys(beginnings + ends))
 
 
 def _stem(word: str) -> str:
@@ -59,5 +80,6 @@ def _stem(word: str) -> str:
         if script.fullmatch(word):
             known = word[:-1] + "й" if word.endswith(_SHORT_I) else word
             # A stemmer keeps the word it works on, so threads may not share one; making one costs a hundredth of its work.
-            return stemmer().stemWord(known) or word
+            stem = stemmer().stemWord(known) or word
+            return stem[:-2] if stemmer is EnglishStemmer and len(stem) >= _SHORTEST_PLURAL and stem.endswith("en") else stem
     return word

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.domain import analysis
-from keepsake.domain.analysis import index_terms
+from keepsake.domain.analysis import index_terms, stemmed
+from keepsake.domain.text import terms
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)  # lone surrogates too
 
@@ -25,6 +26,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)  # lone su
         ("한국어", "한국어를"),
         ("서울에서", "서울"),
         ("糖尿病", "糖尿病の薬"),
+        ("Straße", "STRASSEN"),
     ],
 )
 def test_another_form_of_a_word_has_the_same_term(asked: str, said: str) -> None:
@@ -34,16 +36,29 @@ def test_another_form_of_a_word_has_the_same_term(asked: str, said: str) -> None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("We adopted two kittens; the kitten sleeps.", ("we", "adopt", "two", "kitten", "the", "kitten", "sleep")),
+        ("We adopted two kittens; the kitten sleeps.", ("we", "adopt", "two", "kitt", "the", "kitt", "sleep")),
         ("ゴールデンウィーク", ("ゴー", "ール", "ルデ", "デン", "ンウ", "ウィ", "ィー", "ーク")),
         ("ที่นี่", ("ที่นี่",)),
         ("🎉 B12 x2", ("🎉", "b12", "x2")),
         ("Hund Katze", ("hund", "katz")),
+        ("Autobahn", ("autobahn", "auto", "bahn")),
         ("", ()),
     ],
 )
 def test_terms_keep_their_order_their_count_and_their_language(text: str, expected: tuple[str, ...]) -> None:
     assert index_terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["Blutzucker", "Messgerät", "Geräte", "Blut"],
+)
+def test_a_compound_is_found_by_what_it_is_made_of(part: str) -> None:
+    assert set(stemmed(terms(part))) <= set(index_terms("Mein neues Blutzuckermessgerät ist da."))
+
+
+def test_a_query_for_a_compound_does_not_find_all_that_begins_like_it() -> None:
+    assert stemmed(terms("Krankenversicherungskarten")) == ("krankenversicherungskart",)
 
 
 @given(ANY_TEXT)
@@ -70,3 +85,9 @@ def test_threads_do_not_stem_each_others_words() -> None:
     finally:
         sys.setswitchinterval(switching)
     assert together == alone
+
+
+@pytest.mark.parametrize("letters", ["ab", "aあ", "ая", "word ", "அ", "한"])
+def test_a_text_ten_times_as_long_has_about_ten_times_as_many_terms(letters: str) -> None:
+    short, long = (len(index_terms(letters * times)) for times in (3000, 30000))
+    assert long <= 10 * short + 100
