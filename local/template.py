@@ -1,4 +1,4 @@
-"""What the local service and the tests need to know of template.yaml: routes, schedules, tables. The only reader of that file.
+"""What the local service and the tests need to know of template.yaml: routes, schedules, queues, tables. Its only reader.
 
 `read_template` gives the file as it stands, with CloudFormation's tags in their long form; `load_template` what follows from it.
 """
@@ -52,6 +52,25 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Feed:
+    """A FIFO queue and the function that it feeds, `batch_size` messages at a time. Times in seconds.
+
+    A message that was received and not deleted comes again after `visibility_s`; after `max_receives` it is set aside for
+    `dead_retention_s`.
+    """
+
+    queue: str
+    function: str
+    module: str
+    batch_size: int
+    timeout_s: int
+    visibility_s: int
+    max_receives: int
+    retention_s: int
+    dead_retention_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class SparseIndex:
     """An index of a table, and the attributes it is made of."""
 
@@ -77,12 +96,13 @@ class Template:
     routes: tuple[Route, ...]
     schedules: tuple[Schedule, ...]
     tables: tuple[TableDefinition, ...]
+    feeds: tuple[Feed, ...] = ()
 
 
 def load_template(path: Path = TEMPLATE) -> Template:
     """Read the template. Raises ValueError where it cannot be followed, OSError and yaml.YAMLError where it cannot be read."""
     document = read_template(path)
-    return Template(routes_of(document), schedules_of(document), definitions_of(document))
+    return Template(routes_of(document), schedules_of(document), definitions_of(document), feeds_of(document))
 
 
 def read_template(path: Path = TEMPLATE) -> Node:
@@ -114,6 +134,12 @@ def schedules_of(document: Node) -> tuple[Schedule, ...]:
     return tuple(plan for name, function in functions for plan in _schedules(name, function["Properties"], parameters))
 
 
+def feeds_of(document: Node) -> tuple[Feed, ...]:
+    """The queues that feed functions. Raises TemplateError for one that cannot be run on one machine."""
+    functions = resources(document, "AWS::Serverless::Function")
+    return tuple(feed for name, function in functions for feed in _feeds(name, function["Properties"], document))
+
+
 def definitions_of(document: Node) -> tuple[TableDefinition, ...]:
     """The tables. Raises ValueError for a table or an index that the port does not name."""
     return tuple(_table(name, table["Properties"]) for name, table in resources(document, "AWS::DynamoDB::Table"))
@@ -139,6 +165,35 @@ def _schedules(name: str, function: Node, parameters: Node) -> Iterator[Schedule
             minutes = _minutes(_filled_in(plan["ScheduleExpression"], parameters))
             event_sent = json.loads(_SCHEDULERS_OWN.sub("local", plan.get("Input", "{}")))
             yield Schedule(event_name.lower(), name, module_of(function), minutes, event_sent)
+
+
+def _feeds(name: str, function: Node, document: Node) -> Iterator[Feed]:
+    common = document.get("Globals", {}).get("Function", {})
+    for event in function.get("Events", {}).values():
+        if event["Type"] == "SQS":
+            mapping = event["Properties"]
+            queue_name, queue = _queue(mapping["Queue"], document)
+            if "ReportBatchItemFailures" not in mapping.get("FunctionResponseTypes", ()) or not queue.get("FifoQueue"):
+                raise TemplateError(f"{queue_name} is no FIFO queue, or {name} is not asked which messages failed")
+            redrive = queue["RedrivePolicy"]
+            _, dead = _queue(redrive["deadLetterTargetArn"], document)
+            yield Feed(
+                queue=queue_name,
+                function=name,
+                module=module_of(function),
+                batch_size=mapping.get("BatchSize", 10),
+                timeout_s={**common, **function}["Timeout"],
+                visibility_s=queue["VisibilityTimeout"],
+                max_receives=redrive["maxReceiveCount"],
+                retention_s=queue["MessageRetentionPeriod"],
+                dead_retention_s=dead["MessageRetentionPeriod"],
+            )
+
+
+def _queue(arn: Node, document: Node) -> tuple[str, Node]:
+    """Logical name and properties of a queue that stands in the template."""
+    name = arn["Fn::GetAtt"][0]
+    return name, document["Resources"][name]["Properties"]
 
 
 def _filled_in(value: str | Node, parameters: Node) -> str:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.ports.item_store import INDEXES, SCHEMAS
-from local.template import Route, Schedule, TemplateError, load_template, read_template
+from local.template import Feed, Route, Schedule, TemplateError, load_template, read_template
 
 HEAD = """
 Parameters:
@@ -33,6 +33,28 @@ TABLE = """
     Properties:
       AttributeDefinitions: [{AttributeName: a, AttributeType: TYPE}, {AttributeName: b, AttributeType: S}]
       KeySchema: [{AttributeName: a, KeyType: HASH}, {AttributeName: b, KeyType: RANGE}]
+"""
+
+QUEUES = """
+  Work:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: true
+      VisibilityTimeout: 1800
+      MessageRetentionPeriod: 345600
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+  Failed:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true, MessageRetentionPeriod: 1209600}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: functions/worker/
+      Timeout: 300
+      Events:
+        Work:
+          Type: SQS
+          Properties: {Queue: !GetAtt Work.Arn, BatchSize: 2, FunctionResponseTypes: [ReportBatchItemFailures]}
 """
 
 
@@ -72,6 +94,29 @@ def test_routes_and_schedules_are_read_with_the_parameters_defaults(tmp_path: Pa
 def test_a_schedule_that_cannot_be_run_here_is_refused(tmp_path: Path, expression: str) -> None:
     with pytest.raises(TemplateError):
         load_template(written(tmp_path, FUNCTION.replace("EXPRESSION", expression)))
+
+
+def test_a_queue_is_read_with_the_function_that_it_feeds(tmp_path: Path) -> None:
+    assert load_template(written(tmp_path, QUEUES)).feeds == (
+        Feed(
+            queue="Work",
+            function="Worker",
+            module="functions.worker.app",
+            batch_size=2,
+            timeout_s=300,
+            visibility_s=1800,
+            max_receives=5,
+            retention_s=345600,
+            dead_retention_s=1209600,
+        ),
+    )
+
+
+@pytest.mark.parametrize("missing", ["      FifoQueue: true\n", ", FunctionResponseTypes: [ReportBatchItemFailures]"])
+def test_a_queue_that_cannot_be_run_here_is_refused(tmp_path: Path, missing: str) -> None:
+    assert missing in QUEUES
+    with pytest.raises(TemplateError):
+        load_template(written(tmp_path, QUEUES.replace(missing, "")))
 
 
 def test_a_table_with_a_numeric_partition_is_refused(tmp_path: Path) -> None:
