@@ -3,15 +3,16 @@
 from functools import partial
 from typing import Any
 
-from keepsake.adapters.data_files import load_model_profiles
+from keepsake.adapters.data_files import load_model_profiles, load_summary_wordings, load_topics
 from keepsake.adapters.tokens import VendoredTokens
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Entry, Tier, assemble
 from keepsake.domain.scratch_pad import Artifact
-from keepsake.domain.summary import SummaryLine, block_of
+from keepsake.domain.summary import Summarizer, SummaryLine, block_of
 from keepsake.domain.turns import Role, Turn, rendered
 
 TOKENS = VendoredTokens()
 PROFILES = load_model_profiles()
+SUMMARIZER = Summarizer(TOKENS.count, load_topics(), load_summary_wordings())
 
 
 def make_turn(number: int, text: str = "words", *, role: Role = Role.USER, name: str | None = None) -> Turn:
@@ -34,6 +35,7 @@ make_critical = partial(make_item, safety_critical=True)
 
 
 def assembled(model_profile: str = "default", **parts: Any) -> ContextWindow:
+    parts.setdefault("reader", SUMMARIZER)
     return assemble(AssemblyRequest(PROFILES.get(model_profile), **parts), TOKENS.count)
 
 

@@ -4,10 +4,11 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from keepsake.adapters.data_files import load_model_profiles, load_profile_patterns, load_topics
+from keepsake.adapters.data_files import load_model_profiles, load_profile_patterns, load_summary_wordings, load_topics
 from keepsake.adapters.tokens import load_tokens
 from keepsake.config import Settings, settings_from
 from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.summary import Summarizer
 from keepsake.ports.item_store import ItemStore
 from keepsake.ports.recall import Recall
 from keepsake.ports.surroundings import Chance, Clock, HashKeys, IdFactory
@@ -55,9 +56,14 @@ class Runtime:
         return Retrying(self.clock, self.chance)
 
     @cached_property
+    def summarizer(self) -> Summarizer:
+        """Reads turns for summaries."""
+        return Summarizer(self.tokens.count, load_topics(self.settings.topics_file), load_summary_wordings())
+
+    @cached_property
     def windows(self) -> ContextWindows:
         """Assembly of contexts."""
-        return ContextWindows(load_model_profiles(), self.tokens, self.clock)
+        return ContextWindows(load_model_profiles(), self.tokens, self.summarizer, self.clock)
 
     @cached_property
     def turns(self) -> Turns:
@@ -68,6 +74,7 @@ class Runtime:
             recall=self.recall,
             lexicon=load_topics(self.settings.topics_file),
             tokens=self.tokens,
+            summarizer=self.summarizer,
             keyed=self.keyed,
             clock=self.clock,
             ids=self.ids,
@@ -115,6 +122,7 @@ class Runtime:
         """Load what a first call would wait for and what holds no secret. Called before a snapshot of the function is made."""
         self.tokens.count("")
         load_topics(self.settings.topics_file)
+        load_summary_wordings()
         load_model_profiles()
 
 

@@ -55,7 +55,9 @@ def steps_of(taker: ByHandler, text: str) -> dict[str, Callable[[], object]]:
         "follow the topics": lambda: moment.snapshot.buffer.value.intents.advance(  # type: ignore[union-attr]
             text, moment.buffer.turn_count, runtime.turns.lexicon
         ),
-        "append to the buffer": lambda: moment.snapshot.buffer.value.appended(moment.turn, moment.buffer.intents, TOKENS.count),  # type: ignore[union-attr]
+        "append to the buffer": lambda: moment.snapshot.buffer.value.appended(  # type: ignore[union-attr]
+            moment.turn, moment.buffer.intents, runtime.summarizer
+        ),
         "assemble the context": lambda: runtime.windows.assemble(
             Principal(USER),
             WindowWish(),
@@ -87,7 +89,7 @@ def _moment(taker: ByHandler, text: str) -> _Moment:
     assert header is not None
     place, tokens = header.next_place(now_ms), TOKENS.count(rendered(Role.USER, None, text))
     turn = Turn(runtime.ids.new(), Role.USER, text, place, now_ms, tokens)
-    after = buffer.touched(now_ms + runtime.settings.idle_ms).appended(turn, buffer.intents, runtime.tokens.count)
+    after = buffer.touched(now_ms + runtime.settings.idle_ms).appended(turn, buffer.intents, runtime.summarizer)
     refs = {"turn": runtime.keyed.of("audit-turn", turn.turn_id)}
     change = SessionChange(
         at_ms=now_ms,

@@ -10,7 +10,7 @@ from keepsake.domain.context.blocks import Measure
 from keepsake.domain.context.budget import granted, shared_out
 from keepsake.domain.context.duplicates import NearDuplicates
 from keepsake.domain.errors import SafetyMinimumTooLargeError
-from keepsake.domain.summary import RunningSummary
+from keepsake.domain.summary import SessionSummary
 from keepsake.domain.text import terms
 from keepsake.domain.tiers import PRIORITY
 from keepsake.domain.turns import Role, exchanges, rendered
@@ -66,7 +66,7 @@ ITEMS = st.lists(
         for number, (text, tier, title, score, critical) in enumerate(drawn)
     )
 )
-SUMMARIES = st.lists(TEXTS.map(make_line), max_size=6).map(lambda lines: RunningSummary(tuple(lines), len(lines)))
+SUMMARIES = st.lists(TEXTS.map(make_line), max_size=6).map(lambda lines: SessionSummary(tuple(lines), len(lines)))
 REQUESTS = st.builds(
     AssemblyRequest,
     model_profile=st.sampled_from(PROFILES.names).map(PROFILES.get),

@@ -9,6 +9,7 @@ from keepsake.domain.model_profiles import ModelProfiles, parse_model_profiles
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
 from keepsake.domain.queries import QueryWords, parse_query_words
 from keepsake.domain.ranking import RankingWeights, parse_ranking_weights
+from keepsake.domain.summary import SummaryWordings, parse_summary_wordings
 from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
 
 
@@ -52,6 +53,12 @@ def load_query_words() -> QueryWords:
 def load_ranking_weights() -> RankingWeights:
     """What counts in ranking, and how much."""
     return parse_ranking_weights(_packaged("ranking.toml"))
+
+
+@cache
+def load_summary_wordings() -> SummaryWordings:
+    """The wordings from which a session's summary tells tone, decisions and questions."""
+    return parse_summary_wordings(_packaged("tone.toml"), _packaged("summary.toml"))
 
 
 def _packaged(name: str) -> dict[str, object]:

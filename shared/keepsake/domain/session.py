@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from keepsake.domain.intents import IntentStack
 from keepsake.domain.scratch_pad import ScratchPad
-from keepsake.domain.summary import RunningSummary
+from keepsake.domain.summary import SessionSummary, Summarizer
 from keepsake.domain.turns import Exchange, Turn, exchanges, flattened, rendered
 
+SUMMARY_EVERY = 8  # turns
 MAX_BUFFER_TURNS = 20
 # Far below the 400 KB of one item, which is billed by the kilobyte on every turn.
 MAX_BUFFER_BYTES = 128 * 1024
@@ -32,7 +33,7 @@ class SessionBuffer:
     turn_count: int = 0
     intents: IntentStack = field(default_factory=IntentStack)
     scratch_pad: ScratchPad = field(default_factory=ScratchPad)
-    summary: RunningSummary = field(default_factory=RunningSummary)
+    summary: SessionSummary = field(default_factory=SessionSummary)
 
     def is_live(self, now_ms: int) -> bool:
         """Whether it has not been idle for too long."""
@@ -42,18 +43,22 @@ class SessionBuffer:
         """The buffer with a later end. Every write moves it."""
         return replace(self, hidden_after_ms=max(hidden_after_ms, self.hidden_after_ms))
 
-    def appended(self, turn: Turn, intents: IntentStack, count: Callable[[str], int]) -> "SessionBuffer":
-        """The buffer with the turn in it; what no longer fits went into the running summary, whole exchanges at a time.
+    def appended(self, turn: Turn, intents: IntentStack, summarizer: Summarizer) -> "SessionBuffer":
+        """The buffer with the turn in it, without the oldest exchanges where all no longer fit.
 
-        `count` counts tokens.
+        After every eighth turn the summary covers all turns, and before a turn leaves that it did not cover yet.
         """
-        kept, left = _capped(exchanges((*self.turns, turn)), count)
+        turns = (*self.turns, turn)
+        kept, left = _capped(exchanges(turns), summarizer.count)
+        number = self.turn_count + 1
+        unseen = any(one.timestamp_ms > self.summary.covered_ms for one in flattened(left))
+        is_due = unseen or number % SUMMARY_EVERY == 0
         return replace(
             self,
             turns=flattened(kept),
-            turn_count=self.turn_count + 1,
+            turn_count=number,
             intents=intents,
-            summary=self.summary.extended(flattened(left), count) if left else self.summary,
+            summary=self.summary.extended(turns, summarizer) if is_due else self.summary,
         )
 
 

@@ -9,7 +9,7 @@ from keepsake.domain.header import SessionHeader
 from keepsake.domain.intents import IntentStack
 from keepsake.domain.scratch_pad import Artifact, ScratchPad
 from keepsake.domain.session import SessionBuffer
-from keepsake.domain.summary import RunningSummary, SummaryLine
+from keepsake.domain.summary import SessionSummary, SummaryLine
 from keepsake.domain.turns import Role, Turn
 from keepsake.ports.item_store import Item, Value
 from keepsake.repositories.keys import session_id_of
@@ -43,8 +43,7 @@ def buffer_attributes(buffer: SessionBuffer) -> dict[str, Value]:
         "turns": [turn_record(turn) for turn in buffer.turns],
         "intents": buffer.intents.to_record(),
         "pad": [_artifact_record(artifact) for artifact in buffer.scratch_pad.artifacts],
-        "summary": [_line_record(line) for line in buffer.summary.lines],
-        "summarized": buffer.summary.turns,
+        "summary": buffer.summary.to_record(),
     }
     return {
         "incarnation": buffer.incarnation,
@@ -67,7 +66,7 @@ def buffer_of(item: Item) -> SessionBuffer:
         turn_count=whole(item, "turn_count"),
         intents=IntentStack.from_record(body["intents"]),
         scratch_pad=ScratchPad(tuple(_artifact(record) for record in body["pad"])),
-        summary=RunningSummary(tuple(_line(record) for record in body["summary"]), body["summarized"]),
+        summary=_summary(body),
     )
 
 
@@ -203,11 +202,15 @@ def _artifact(record: list[Any]) -> Artifact:
     return Artifact(name, kind, content, version, updated_at_ms, tokens, _clearance(clearance))
 
 
-def _line_record(line: SummaryLine) -> list[Any]:
-    return [line.text, line.tokens, line.weight, *_clearance_record(line.clearance)]
+def _summary(body: dict[str, Any]) -> SessionSummary:
+    """The summary of a buffer; also of one written before summaries had more than lines, and those no places."""
+    record = body["summary"]
+    if not isinstance(record, list):
+        return SessionSummary.from_record(record)
+    return SessionSummary(tuple(_unplaced_line(line) for line in record), body["summarized"])
 
 
-def _line(record: list[Any]) -> SummaryLine:
+def _unplaced_line(record: list[Any]) -> SummaryLine:
     said, tokens, weight, *clearance = record
     return SummaryLine(said, tokens, weight, _clearance(clearance))
 

@@ -1,14 +1,14 @@
 """From a session and a caller's wishes to a context window: only what the principal may see goes in."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from keepsake.domain.clearance import Clearance, visible
+from keepsake.domain.clearance import visible
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble
 from keepsake.domain.model_profiles import ModelProfiles
 from keepsake.domain.principal import Principal
 from keepsake.domain.profile import Profile, profile_lines, welcome_back
 from keepsake.domain.session import SessionBuffer
-from keepsake.domain.summary import RunningSummary
+from keepsake.domain.summary import TurnReader
 from keepsake.domain.turns import visible_exchanges
 from keepsake.ports.surroundings import Clock
 from keepsake.ports.tokens import TokenCounter
@@ -42,6 +42,7 @@ class ContextWindows:
 
     model_profiles: ModelProfiles
     tokens: TokenCounter
+    reader: TurnReader
     clock: Clock
 
     def assemble(
@@ -66,7 +67,8 @@ class ContextWindows:
             topics=buffer.intents.context_line(cleared),
             artifacts=visible(cleared, buffer.scratch_pad.artifacts),
             turns=visible_exchanges(cleared, buffer.turns),
-            summary=_visible_summary(cleared, buffer.summary),
+            summary=buffer.summary.visible(cleared),
+            reader=self.reader,
             profile_lines=profile_lines(known, self.clock.now_ms()),
             welcome=welcome_back(known) if welcome else None,
             items=tuple(self._item(number, item) for number, item in enumerate(wish.items)),
@@ -83,7 +85,3 @@ class ContextWindows:
             safety_critical=item.safety_critical,
         )
         return counted.counted(self.tokens.count)
-
-
-def _visible_summary(clearance: Clearance, summary: RunningSummary) -> RunningSummary:
-    return replace(summary, lines=visible(clearance, summary.lines))

@@ -11,6 +11,7 @@ from keepsake.domain.header import SessionHeader
 from keepsake.domain.ids import checked_id
 from keepsake.domain.principal import Principal
 from keepsake.domain.session import SessionBuffer
+from keepsake.domain.summary import Summarizer
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn, check_turn_size, rendered
 from keepsake.ports.recall import Recall, Recalled, RecallRequest, RecallWish
@@ -89,6 +90,7 @@ class Turns:
     recall: Recall
     lexicon: TopicLexicon
     tokens: TokenCounter
+    summarizer: Summarizer
     keyed: KeyedHash
     clock: Clock
     ids: IdFactory
@@ -185,7 +187,7 @@ class Turns:
             intents = buffer.intents.advance(turn.text, number, self.lexicon, turn.clearance)
         else:
             intents = buffer.intents.expired(number)
-        return buffer.appended(turn, intents, self.tokens.count)
+        return buffer.appended(turn, intents, self.summarizer)
 
     def _change(self, opening: _Opening, buffer: SessionBuffer, turn: Turn, write: _Write, now_ms: int) -> SessionChange:
         event = AuditEvent(
@@ -231,7 +233,11 @@ class Turns:
         live = snapshot.buffer.value if snapshot.buffer.value and snapshot.buffer.value.is_live(now_ms) else None
         buffer = live or SessionBuffer("", started_at_ms=now_ms, hidden_after_ms=now_ms)
         header = snapshot.header.value
-        before = replace(buffer, turns=tuple(turn for turn in buffer.turns if turn.timestamp_ms < marker.place_ms))
+        before = replace(
+            buffer,
+            turns=tuple(turn for turn in buffer.turns if turn.timestamp_ms < marker.place_ms),
+            summary=buffer.summary.before(marker.place_ms),
+        )
         ours = marker.write_id == write.id
         opened = ours and marker.opened
         return TurnOutcome(

@@ -5,7 +5,7 @@ import pytest
 from keepsake.adapters.tokens import EstimatedTokens
 from keepsake.domain.context import AssemblyRequest, ContextWindow, Reason, Tier, assemble, item_block
 from keepsake.domain.errors import SafetyMinimumTooLargeError
-from keepsake.domain.summary import RunningSummary
+from keepsake.domain.summary import SessionSummary
 from keepsake.domain.turns import Role
 from tests.contexts import PROFILES, TOKENS, assembled, make_artifact, make_critical, make_item, make_line, make_turn, refs
 
@@ -63,7 +63,7 @@ def test_the_working_memory_goes_from_topics_to_the_newest_turn() -> None:
         topics="Active conversation topics: diabetes",
         artifacts=(make_artifact("draft", "SELECT 1", kind="sql"),),
         turns=(make_turn(1, "How many have diabetes?"), make_turn(2, "1,204.", role=Role.ASSISTANT, name="Abby")),
-        summary=RunningSummary((make_line("User: Good morning to you all."),), 1),
+        summary=SessionSummary((make_line("User: Good morning to you all."),), 1),
         items=(make_item("item:0", "the cohort is being rebuilt", Tier.WORKING),),
     )
     assert window.text == (
@@ -160,7 +160,7 @@ def test_the_newest_exchange_comes_before_any_summary() -> None:
 
 def test_a_summary_that_does_not_fit_whole_keeps_its_newest_lines_in_order() -> None:
     lines = tuple(make_line(f"User: {prose(number, 16)}") for number in range(6))
-    window = assembled(budget=120, summary=RunningSummary(lines, 6))
+    window = assembled(budget=120, summary=SessionSummary(lines, 6))
     shown = [line for line in lines if line.text in window.text]
     assert 1 < len(shown) < 6
     assert window.text == "## Working Memory\nEarlier in this conversation:\n" + "".join(
@@ -326,7 +326,7 @@ def test_profile_lines_that_do_not_fit_are_left_out_one_by_one() -> None:
 
 
 def test_a_summary_without_room_is_left_out_and_said_so() -> None:
-    window = assembled(budget=12, summary=RunningSummary((make_line("User: Good morning to you all."),), 1))
+    window = assembled(budget=12, summary=SessionSummary((make_line("User: Good morning to you all."),), 1))
     assert (window.text, refs(window.excluded)) == ("", ["summary"])
 
 

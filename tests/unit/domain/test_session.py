@@ -2,10 +2,14 @@ from dataclasses import replace
 
 import pytest
 
+from keepsake.adapters.data_files import load_summary_wordings, load_topics
 from keepsake.domain.clearance import Clearance
 from keepsake.domain.intents import IntentStack
 from keepsake.domain.session import MAX_BUFFER_BYTES, MAX_BUFFER_TURNS, MAX_EXCHANGE_BYTES, MAX_EXCHANGE_TURNS, SessionBuffer
+from keepsake.domain.summary import SessionSummary, Summarizer
 from keepsake.domain.turns import MAX_TURN_BYTES, Role, Turn, exchanges, visible_exchanges
+
+SUMMARIZER = Summarizer(len, load_topics(), load_summary_wordings())
 
 
 def make_turn(number: int, *, role: Role = Role.USER, text: str = "words") -> Turn:
@@ -15,7 +19,7 @@ def make_turn(number: int, *, role: Role = Role.USER, text: str = "words") -> Tu
 def filled(*turns: Turn) -> SessionBuffer:
     buffer = SessionBuffer("incarnation", started_at_ms=0, hidden_after_ms=1000)
     for turn in turns:
-        buffer = buffer.appended(turn, IntentStack(), len)
+        buffer = buffer.appended(turn, IntentStack(), SUMMARIZER)
     return buffer
 
 
@@ -25,13 +29,25 @@ def test_a_buffer_keeps_the_newest_turns_up_to_its_cap() -> None:
     assert buffer.turn_count == 30
 
 
-def test_what_leaves_the_buffer_goes_into_the_running_summary() -> None:
-    buffer = filled(*(make_turn(number, text=f"Something number {number} happened yesterday.") for number in range(22)))
-    assert buffer.summary.turns == 2
-    assert [line.text for line in buffer.summary.lines] == [
-        "User: Something number 0 happened yesterday.",
-        "User: Something number 1 happened yesterday.",
-    ]
+@pytest.mark.parametrize(("turns", "covered"), [(7, 0), (8, 8), (15, 8), (16, 16), (23, 16), (24, 24), (100, 96)])
+def test_after_every_eighth_turn_the_summary_covers_all_turns(turns: int, covered: int) -> None:
+    said = [make_turn(number, text=f"Something number {number} happened yesterday.") for number in range(turns)]
+    buffer = filled(*said)
+    assert buffer.summary.turns == covered
+    assert buffer.summary == SessionSummary().extended(said[:covered], SUMMARIZER)
+
+
+def test_no_turn_leaves_the_buffer_before_the_summary_covers_it() -> None:
+    buffer = filled(make_turn(0, text="We moved to Lisbon in May."), make_turn(1, text="x" * MAX_BUFFER_BYTES))
+    assert [turn.timestamp_ms for turn in buffer.turns] == [1]
+    assert buffer.summary.covered_ms == 1
+    assert buffer.summary.lines[0].text == "User: We moved to Lisbon in May."
+
+
+def test_a_call_whose_results_leave_before_it_is_covered_too() -> None:
+    call = make_turn(0, role=Role.ASSISTANT, text="I look up the appointments of March.")
+    buffer = filled(call, *(make_turn(number, role=Role.TOOL) for number in range(1, MAX_EXCHANGE_TURNS + 3)))
+    assert [line.text for line in buffer.summary.lines] == ["Assistant: I look up the appointments of March."]
 
 
 def test_a_buffer_keeps_to_its_cap_on_bytes() -> None:
@@ -52,7 +68,7 @@ def test_a_call_is_never_parted_from_its_results_at_the_cap() -> None:
     later = [make_turn(number) for number in range(6, 6 + MAX_BUFFER_TURNS - 5)]
     buffer = filled(call, *results, *later)
     assert [turn.timestamp_ms for turn in buffer.turns] == [turn.timestamp_ms for turn in later]
-    assert buffer.summary.turns == 6
+    assert buffer.summary.turns == 16
 
 
 def test_a_long_exchange_stays_together_beyond_the_cap_on_turns() -> None:
@@ -83,7 +99,7 @@ def test_of_a_call_and_a_result_as_large_as_turns_may_be_the_call_is_cut(letter:
 
 def test_appending_leaves_the_buffer_that_was_there_as_it_was() -> None:
     before = filled(make_turn(1))
-    before.appended(make_turn(2), IntentStack(), len)
+    before.appended(make_turn(2), IntentStack(), SUMMARIZER)
     assert [turn.timestamp_ms for turn in before.turns] == [1]
 
 

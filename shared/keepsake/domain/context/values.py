@@ -10,7 +10,7 @@ from enum import StrEnum
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.model_profiles import ModelProfile
 from keepsake.domain.scratch_pad import Artifact
-from keepsake.domain.summary import RunningSummary
+from keepsake.domain.summary import SessionSummary, TurnReader
 from keepsake.domain.tiers import Tier
 from keepsake.domain.turns import Turn
 
@@ -67,7 +67,8 @@ class AssemblyRequest:
     """All that may go into a context window.
 
     `budget` (the model's window when absent), `system_prompt_tokens` and `reply_tokens` are the model's tokens; `message_tokens`
-    is our count of the posted turn, which the host sends by itself. `turns` are those before it, oldest first.
+    is our count of the posted turn, which the host sends by itself. `turns` are those before it, oldest first; what finds no room
+    of them and is not in `summary` yet, `reader` reads.
     """
 
     model_profile: ModelProfile
@@ -78,7 +79,8 @@ class AssemblyRequest:
     topics: str = ""
     artifacts: tuple[Artifact, ...] = ()
     turns: tuple[Turn, ...] = ()
-    summary: RunningSummary = field(default_factory=RunningSummary)
+    summary: SessionSummary = field(default_factory=SessionSummary)
+    reader: TurnReader | None = None
     profile_lines: tuple[str, ...] = ()
     welcome: str | None = None
     items: tuple[ContextItem, ...] = ()

@@ -1,0 +1,213 @@
+"""Reads one turn for the summary: its telling sentence, decisions, questions, topics and tone. By wordings; bounded and linear.
+
+Of a long turn its beginning and its end are read; what stands between code fences is not. Results of tools say nothing here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from keepsake.domain.phrases import BREAKS, Hit, PhraseTable, Spoken, surface_words
+from keepsake.domain.summary.entries import (
+    MAX_LINE_CHARACTERS,
+    Decision,
+    OpenQuestion,
+    Reply,
+    SummaryLine,
+    Tone,
+    TurnReading,
+    asked,
+    block_of,
+    decided,
+    line_said_by,
+    speaker_of,
+)
+from keepsake.domain.summary.wordings import SummaryWordings
+from keepsake.domain.text import UNSPACED, folded, has_unspaced
+from keepsake.domain.topics import Kind, TopicLexicon
+from keepsake.domain.turns import Role, Turn
+
+_BEGINNING, _END = 3000, 1000  # characters of a long turn that are read
+_MAX_QUOTES = 3  # decisions, and questions, of one turn
+_MAX_WORDS = 6  # of one turn
+_MAX_WORD_BYTES = 24
+_NEGATION_REACH = 4  # words
+_SHORT_REPLY = 30  # words; who says more than that says something, whatever he does not know
+_SHORT_UNSPACED = 80  # characters, likewise
+_LONG_THANKS = 10  # characters that a word of thanks may have with all its politeness
+
+_SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])|\n+")
+_PARTS = re.compile(r"\s*(\[[A-Za-z][\w.-]*\]\s*)+")
+_WORD = re.compile(r"\w{4,}")
+_THAI_CLAUSE = re.compile(r"(?<=[\u0e00-\u0e7f])\s+")
+_RUN = re.compile(f"[{UNSPACED}]+")
+_UNSPACED_WORD = re.compile(r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff]{2,4}(?![\u4e00-\u9fff])|[\u30a1-\u30fa\u30fc]{3,}")
+_CLOSING = " \t\r\n\"'”’»)]}!！*_~"
+_MARKS = ("?", "？", "؟")
+_TELLING_WORDS, _TELLING_CHARACTERS = 3, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Summarizer:
+    """Reads turns for summaries. `count` counts tokens."""
+
+    count: Callable[[str], int]
+    lexicon: TopicLexicon
+    wordings: SummaryWordings
+
+    def read(self, turn: Turn) -> TurnReading:
+        """What the summary takes of a turn; of a tool's result, or a call that only notes its parts, nothing but the place."""
+        speaker = speaker_of(turn)
+        if turn.role is Role.TOOL or _PARTS.fullmatch(turn.text):
+            return TurnReading(turn.timestamp_ms, turn.clearance, speaker)
+        said = _read_of(turn.text)
+        sentences = [sentence for sentence in _SENTENCE_END.split(said) if sentence and not sentence.isspace()]
+        spoken = Spoken.of(said)
+        questions = self._questions(sentences) if _may_ask(said) else []
+        topics = self._topics(spoken)
+        return TurnReading(
+            at_ms=turn.timestamp_ms,
+            clearance=turn.clearance,
+            speaker=speaker,
+            said=said,
+            line=self._line(turn, speaker, sentences),
+            decisions=tuple(self._decisions(turn, speaker, sentences, spoken)),
+            questions=tuple(self._open(turn, speaker, question) for question in questions[-_MAX_QUOTES:]),
+            reply=self._reply(spoken, said, only_asks=bool(questions) and len(questions) == len(sentences)),
+            topics=topics,
+            words=() if topics else self._words(said, spoken),
+            tones=self._tones(said, spoken) if turn.role is Role.USER else (),
+        )
+
+    def _line(self, turn: Turn, speaker: str, sentences: list[str]) -> SummaryLine:
+        """The first sentence that says something, or else the first."""
+        sentence = next(filter(_tells, sentences), sentences[0] if sentences else turn.text[: 8 * MAX_LINE_CHARACTERS])
+        text = line_said_by(speaker, sentence)
+        return SummaryLine(text, self.count(block_of(text)), _weight(text), turn.clearance, turn.timestamp_ms)
+
+    def _topics(self, spoken: Spoken) -> tuple[str, ...]:
+        hits = self.lexicon.mentions.find(spoken)
+        return tuple(dict.fromkeys(hit.value.name for hit in hits if hit.value.kind is Kind.TOPIC))
+
+    def _words(self, said: str, spoken: Spoken) -> tuple[str, ...]:
+        """The most frequent words that say what the turn is about, of equals the longest."""
+        stop = self.wordings.stop_words
+        counts = Counter(word for word in spoken.words if len(word) > 3 and word not in stop and word.isalpha())
+        if spoken.text:
+            apart = spoken.text.translate(self.wordings.stop_characters)
+            counts = Counter({word: number for word, number in counts.items() if not has_unspaced(word)})
+            counts.update(_UNSPACED_WORD.findall(apart))
+        names = sorted(counts, key=lambda word: (-counts[word], -len(word)))[:_MAX_WORDS]
+        if not said.isascii() and names:
+            spelled = {folded(word): word.lower() for word in surface_words(said)}
+            names = [spelled.get(name, name) for name in names]
+        return tuple(name for name in dict.fromkeys(names) if len(name.encode()) <= _MAX_WORD_BYTES)
+
+    def _tones(self, said: str, spoken: Spoken) -> tuple[str, ...]:
+        """The tones of a turn, each once; neutral when there is none."""
+        hits = self.wordings.tones.find(spoken)
+        negations = _places(self.wordings.negations, spoken) if hits else []
+        found = [hit.value for hit in hits if not _negated(hit, negations, spoken)]
+        if spoken.text:
+            found += self.wordings.unspaced_tones.find(spoken.text)
+        if not said.isascii():
+            found += [tone for character, tone in self.wordings.emoji.items() if character in said]
+        return tuple(dict.fromkeys(found)) or (Tone.NEUTRAL.value,)
+
+    def _decisions(self, turn: Turn, speaker: str, sentences: list[str], spoken: Spoken) -> Iterator[Decision]:
+        is_users = turn.role is Role.USER
+        if not self.wordings.decisions.find(spoken) and not (is_users and self.wordings.plans.find(spoken)):
+            return
+        stating = [sentence for sentence in sentences if not self._asks(sentence) and self._decides(sentence, is_users)]
+        for sentence in stating[-_MAX_QUOTES:]:
+            text = line_said_by(speaker, sentence)
+            yield Decision(text, self.count(decided(text)), turn.clearance, turn.timestamp_ms)
+
+    def _decides(self, sentence: str, is_users: bool) -> bool:
+        spoken, wordings = Spoken.of(sentence), self.wordings
+        hits = list(wordings.decisions.find(spoken))
+        if is_users:
+            hits += [hit for hit in wordings.plans.find(spoken) if self._opens(hit, spoken)]
+        if not hits:
+            return False
+        negations, hedges = _places(wordings.negations, spoken), _places(wordings.hedges, spoken)
+        return any(not _negated(hit, negations, spoken) and not any(at <= hit.start for at in hedges) for hit in hits)
+
+    def _opens(self, hit: Hit[bool], spoken: Spoken) -> bool:
+        """Whether a plan stands where a clause begins, and is one."""
+        before = spoken.words[hit.start - 1] if hit.start else "."
+        return (before in BREAKS or before in self.wordings.connectors) and not self.wordings.no_plans.at(spoken, hit.start)
+
+    def _questions(self, sentences: list[str]) -> list[str]:
+        clauses = [clause for sentence in sentences for clause in _THAI_CLAUSE.split(sentence)]
+        return [clause for clause in clauses if self._asks(clause) and not self._is_courtesy(clause)]
+
+    def _asks(self, sentence: str) -> bool:
+        """Whether it is a question of more than a word."""
+        end = sentence.rstrip(_CLOSING)
+        if end.endswith(_MARKS):
+            return len(end.split(maxsplit=1)) > 1 or _unspaced_length(end) > _TELLING_WORDS
+        return has_unspaced(end) and self._ends_asking(folded(end).rstrip("。.!"))
+
+    def _ends_asking(self, end: str) -> bool:
+        for polite in self.wordings.polite_endings:
+            if end.endswith(polite) and not end.endswith(self.wordings.question_endings):
+                end = end.removesuffix(polite)
+        return end.endswith(self.wordings.question_endings)
+
+    def _is_courtesy(self, question: str) -> bool:
+        spoken = Spoken.of(question)
+        starts = spoken.clause_starts
+        return any(self.wordings.courtesies.at(spoken, at) for at in starts) or self.wordings.courtesies.find_unspaced(spoken)
+
+    def _open(self, turn: Turn, speaker: str, question: str) -> OpenQuestion:
+        text = line_said_by(speaker, question)
+        return OpenQuestion(text, speaker, self.count(asked(text)), turn.clearance, turn.timestamp_ms)
+
+    def _reply(self, spoken: Spoken, said: str, *, only_asks: bool) -> Reply:
+        length = spoken.length + _unspaced_length(spoken.text)
+        thanks = sum(hit.end - hit.start or _LONG_THANKS for hit in self.wordings.acknowledgements.find(spoken))
+        if only_asks or thanks >= length:
+            return Reply.NONE
+        is_short = len(said) <= _SHORT_UNSPACED if spoken.text else length <= _SHORT_REPLY
+        return Reply.DEFERRED if is_short and self.wordings.deferrals.find(spoken) else Reply.ANSWER
+
+
+def _read_of(text: str) -> str:
+    """The part of a text that is read."""
+    if len(text) > _BEGINNING + _END:
+        text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
+    if "```" not in text:
+        return text
+    return "\n".join(text.split("```")[::2])
+
+
+def _may_ask(said: str) -> bool:
+    return any(mark in said for mark in _MARKS) or has_unspaced(said)
+
+
+def _tells(sentence: str) -> bool:
+    """Whether a sentence says something: three longer words, or as much in a script without spaces."""
+    return len(_WORD.findall(sentence)) >= _TELLING_WORDS or _unspaced_length(sentence) >= _TELLING_CHARACTERS
+
+
+def _weight(text: str) -> int:
+    """How much a line tells: how many different longer words it has, four characters of a script without spaces for one."""
+    return len(set(_WORD.findall(text))) + _unspaced_length(text) // 4
+
+
+def _unspaced_length(text: str) -> int:
+    return 0 if text.isascii() else sum(map(len, _RUN.findall(text)))
+
+
+def _places(table: PhraseTable[bool], spoken: Spoken) -> list[int]:
+    """Where the words after each phrase begin."""
+    return [hit.end for hit in table.find(spoken)]
+
+
+def _negated(hit: Hit[str] | Hit[bool], negations: list[int], spoken: Spoken) -> bool:
+    """Whether a negation ends a few words before the phrase, in the same clause."""
+    return any(
+        hit.start - _NEGATION_REACH < end <= hit.start and BREAKS.isdisjoint(spoken.words[end : hit.start]) for end in negations
+    )
