@@ -24,7 +24,8 @@ Group = tuple[DocumentKind, Clearance]
 Entry = tuple[str, str, int, int, str, str, str]  # document id, ref, time, epoch, session, speaker, role
 
 _ENTRY_BYTES = 700
-_MOST_POSTINGS = 2_000_000  # matches of one owner's terms that are kept: 16 bytes each
+_MATCH_BYTES = 16
+_MOST_MATCHES = 2_000_000  # of one owner's
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,26 @@ class OwnerState:
     next: int
     removed: int
     bits: int
+
+
+class KnownPostings:
+    """Terms of an owner that were looked for since the documents changed: all of them, until they are too many."""
+
+    def __init__(self) -> None:
+        self._postings: dict[str, Postings] = {}
+        self.matches = 0  # about: threads that add at once may lose a count
+
+    def get(self, term: str) -> Postings | None:
+        """Where the term stands, None when nobody looked."""
+        return self._postings.get(term)
+
+    def add(self, term: str, found: Postings) -> None:
+        """Remember where a term stands."""
+        if self.matches > _MOST_MATCHES:
+            self._postings = {}
+            self.matches = 0
+        self._postings[term] = found
+        self.matches += len(found.turn.places) + len(found.window.places) + 8  # what an empty one takes, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +76,21 @@ class OwnedDocuments:
     window_lengths: Integers
     vectors: NDArray[np.float32]
     squares: NDArray[np.float64]
-    known: dict[str, Postings] = field(default_factory=dict)
+    known: KnownPostings = field(default_factory=KnownPostings)
 
     @property
     def size(self) -> int:
         """About how many bytes it takes."""
-        return self.vectors.nbytes + len(self.entries) * _ENTRY_BYTES + sum(map(_matches, list(self.known.values()))) * 16
+        return self.vectors.nbytes + len(self.entries) * _ENTRY_BYTES + self.known.matches * _MATCH_BYTES
 
     def postings(self, reader: sqlite3.Connection, tables: IndexTables, term: str) -> Postings:
         """Where the term stands, from the file the first time."""
         found = self.known.get(term)
         if found is None:
-            found = postings(reader, tables, self.state.number, term, bits=self.state.bits, sequences=self.sequences)
-            if sum(map(_matches, list(self.known.values()))) > _MOST_POSTINGS:
-                self.known.clear()
-            self.known[term] = found
+            number, bits = self.state.number, self.state.bits
+            found = postings(reader, tables, number, term, bits=bits, sequences=self.sequences)
+            self.known.add(term, found)
         return found
-
-
-def _matches(found: Postings) -> int:
-    return len(found.turn.places) + len(found.window.places)
 
 
 class OwnedDocumentsCache:

@@ -60,6 +60,9 @@ class IndexTables:
         writer.execute(
             f"CREATE VIRTUAL TABLE {self.lexical} USING fts5 (tokens, tokenize = 'ascii', detail = none, columnsize = 0)"
         )
+        # Small pages and few segments: a search looks up many tokens, and reads a page of every segment for each.
+        for setting, value in (("pgsz", 1000), ("automerge", 2)):
+            writer.execute(f"INSERT INTO {self.lexical} ({self.lexical}, rank) VALUES (?, ?)", (setting, value))  # noqa: S608
 
     def drop(self, writer: sqlite3.Connection) -> None:
         """Remove the tables and all that is in them."""

@@ -116,12 +116,13 @@ def _statistics(query: IndexQuery, shares: Sequence[_Share], field: Callable[[_S
 def _lexical(field: _Field, statistics: FieldStatistics, query: IndexQuery) -> Scores:
     """BM25 as Lucene has it, over all that the query may see."""
     scores = np.zeros(len(field.lengths))
+    average = statistics.length / max(1, statistics.documents) or 1.0  # where there is no term at all it does not matter
+    damping = _K1 * (1 - _B + _B * field.lengths / average)
     for term, hits in zip(query.terms, field.hits, strict=True):
-        frequency = statistics.frequencies[term]
         if len(hits.places):
+            frequency = statistics.frequencies[term]
             idf = log(1 + (statistics.documents - frequency + 0.5) / (frequency + 0.5))
-            relative = 1 - _B + _B * field.lengths[hits.places] / (statistics.length / statistics.documents)
-            scores[hits.places] += idf * hits.counts / (hits.counts + _K1 * relative)
+            scores[hits.places] += idf * hits.counts / (hits.counts + damping[hits.places])
     scores[scores == 0] = -np.inf
     return scores
 
