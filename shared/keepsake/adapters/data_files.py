@@ -8,7 +8,7 @@ from pathlib import Path
 from keepsake.domain.model_profiles import ModelProfiles, parse_model_profiles
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
 from keepsake.domain.queries import QueryWords, parse_query_words
-from keepsake.domain.ranking import RankingWeights, parse_ranking_weights
+from keepsake.domain.ranking_weights import RankingWeights, parse_ranking_weights
 from keepsake.domain.summary import SummaryWordings, parse_summary_wordings
 from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
 
