@@ -3,19 +3,23 @@
 Every function raises LookupError, TypeError, ValueError or AttributeError when an answer has not the shape that it should have.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import log, sqrt
 from operator import mul
 from typing import Any
 
-from keepsake.adapters.opensearch_documents import TURN, WINDOW, Hit, hit_of
+from keepsake.adapters.opensearch_documents import TURN, WINDOW, Hit, hit_of, wanted_tokens
 from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import Candidate, FieldStatistics, Found, IndexQuery
 from keepsake.domain.vectors import Vector
 from keepsake.ports.search_index import IndexedDocument, IndexedPage, Location, NotIndexed
 
 _K1, _B = 1.5, 0.75
+_LEXICAL = 2  # arms before the one by vector, when the query has terms
+# Python 3.12 and newer have it ready.
+_product: Callable[[Sequence[int], Sequence[int]], int] = getattr(math, "sumprod", lambda left, right: sum(map(mul, left, right)))
 
 
 def nothing_found(query: IndexQuery) -> Found:
@@ -34,17 +38,18 @@ def found_in(answer: Mapping[str, Any], query: IndexQuery, terms: Sequence[str],
         return nothing_found(query)  # no index stands behind the alias
     turn = _statistics(counted, TURN, "length", terms)
     window = _statistics(counted, WINDOW, "window_length", terms)
-    read = [[hit_of(hit["_source"], terms) for hit in arm["hits"]["hits"]] for arm in arms]
-    lexical, near = (read[:2], read[2:]) if terms else ([], read)
-    pool = _distinct(chain(*lexical, *near))
-    best = [
-        *_best(pool, lambda hit: _bm25(hit.matches, hit.length, turn), query.per_arm),
-        *_best(pool, lambda hit: _bm25(hit.window_matches, hit.window_length, window), query.per_arm),
-    ]
-    cosine = _cosine_to(query.vector)
-    if near and cosine:
-        best.extend(_best(_distinct(near[0]), cosine, query.per_arm))
-    return Found(tuple([_candidate(hit, cosine) for hit in _distinct(best)]), turn, window)
+    sources = [[hit["_source"] for hit in arm["hits"]["hits"]] for arm in arms]
+    # By key, so that a document counts once also where an index that gives ids itself holds an old one beside its successor.
+    wanted = wanted_tokens(query.owners, terms)
+    hits = {key: hit_of(source, wanted) for key, source in {one["key"]: one for one in chain(*sources)}.items()}
+    cosines = Cosines(query.vector)
+    near = [hits[key] for key in {one["key"]: None for one in chain(*sources[_LEXICAL if terms else 0 :])}]
+    best = {
+        **_best(hits.values(), lambda hit: _bm25(hit.matches, hit.length, turn), query.per_arm),
+        **_best(hits.values(), lambda hit: _bm25(hit.window_matches, hit.window_length, window), query.per_arm),
+        **_best(near, cosines.of, query.per_arm),
+    }
+    return Found(tuple([_candidate(hit, cosines.of(hit)) for hit in best.values()]), turn, window)
 
 
 def page_in(answer: Mapping[str, Any], *, limit: int, routing: Callable[[str], str]) -> IndexedPage:
@@ -95,14 +100,10 @@ def _statistics(counted: Mapping[str, Any], field: str, length: str, terms: Sequ
     return FieldStatistics(counted["hits"]["total"]["value"], int(totals[length]["value"]), frequencies)
 
 
-def _distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """Each document once, also where an index that gives ids itself holds an old one beside its successor."""
-    return list({(hit.owner, hit.document_id): hit for hit in hits}.values())
-
-
-def _best(hits: Sequence[Hit], score: Callable[[Hit], float | None], most: int) -> list[Hit]:
-    scored = [(-value, hit.document_id, hit.owner, at) for at, hit in enumerate(hits) if (value := score(hit)) is not None]
-    return [hits[at] for *_, at in sorted(scored)[:most]]
+def _best(hits: Iterable[Hit], score: Callable[[Hit], float | None], most: int) -> dict[tuple[str, str], Hit]:
+    """The best of those that have a score, by document id and owner, which also decide between equals."""
+    scored = {(-value, hit.document_id, hit.owner): hit for hit in hits if (value := score(hit)) is not None}
+    return {key[1:]: scored[key] for key in sorted(scored)[:most]}
 
 
 def _bm25(matches: Mapping[str, int], length: int, statistics: FieldStatistics) -> float | None:
@@ -119,24 +120,27 @@ def _idf(statistics: FieldStatistics, term: str) -> float:
     return log(1 + (statistics.documents - frequency + 0.5) / (frequency + 0.5))
 
 
-def _cosine_to(vector: Vector | None) -> Callable[[Hit], float | None] | None:
-    """`Vector.cosine` of one vector to many, its own part worked out once; None where one of the two has no direction."""
-    if vector is None or not any(vector.values):
-        return None
-    own = vector.whole
-    own_square = sum(map(mul, own, own))
+class Cosines:
+    """`Vector.cosine` of one vector to many, what is theirs worked out once; None where one of the two has no direction."""
 
-    def cosine(hit: Hit) -> float | None:
-        other = hit.vector.whole
-        if len(other) != len(own):
+    def __init__(self, vector: Vector | None) -> None:
+        self._own = vector.whole if vector else ()
+        self._square = _product(self._own, self._own)
+        self._known: dict[bytes, float] = {}
+
+    def of(self, hit: Hit) -> float | None:
+        """The cosine to a hit's vector. Raises ValueError for other dimensions."""
+        if not self._square or not hit.square:
+            return None
+        if hit.vector.dimensions != len(self._own):
             raise ValueError("vectors of different dimensions have no angle")
-        length = sqrt(sum(map(mul, other, other)) * own_square)
-        return sum(map(mul, own, other)) / length if length else None
+        values = hit.vector.values
+        if values not in self._known:
+            self._known[values] = _product(self._own, hit.vector.whole) / sqrt(self._square * hit.square)
+        return self._known[values]
 
-    return cosine
 
-
-def _candidate(hit: Hit, cosine: Callable[[Hit], float | None] | None) -> Candidate:
+def _candidate(hit: Hit, cosine: float | None) -> Candidate:
     return Candidate(
         owner=hit.owner,
         document_id=hit.document_id,
@@ -147,7 +151,7 @@ def _candidate(hit: Hit, cosine: Callable[[Hit], float | None] | None) -> Candid
         window_matches=hit.window_matches,
         length=hit.length,
         window_length=hit.window_length,
-        cosine=cosine(hit) if cosine else None,
+        cosine=cosine,
         epoch=hit.epoch,
         clearance=hit.clearance,
         session_id=hit.session_id,

@@ -17,35 +17,24 @@ from keepsake.domain.search import DocumentKind, IndexDocument
 from keepsake.domain.vectors import Vector
 
 TURN, WINDOW, VECTOR = "turn", "window", "vector"
-# What a hit brings along beside the counts of the query's tokens.
-FIELDS = (
-    "owner", "document_id", "kind", "ref", "session", "speaker", "role", "level", "compartments", "epoch", "occurred_at",
-    "length", "window_length",
-)  # fmt: skip
-DIRECTION = "found_by.direction"
-_SIXTEEN = 16  # bytes of a key: no two of them meet
-_NINE = 9  # bytes of a token: two of one owner's practically never meet
+_KEY = 16  # bytes; two keys never meet
+_TOKEN = 6  # bytes; two terms of one owner practically never meet
 
 
 def routing_of(owner: str) -> str:
     """The routing of an owner's documents: all on one shard. A hash, since a routing cannot hold a comma."""
-    return _digest(_SIXTEEN, owner)
+    return _digest(_KEY, owner)
 
 
 def key_of(owner: str, document_id: str) -> str:
     """The document's key, the same whenever it is put."""
-    return _digest(_SIXTEEN, owner, document_id)
+    return _digest(_KEY, owner, document_id)
 
 
 @lru_cache(maxsize=32_768)
 def token_of(owner: str, term: str) -> str:
-    """The token of an owner's term: 12 characters without a dot."""
-    return _digest(_NINE, owner, term)
-
-
-def count_path(field: str, token: str) -> str:
-    """Where a document says how often the token stands in the field."""
-    return f"found_by.{field}.{token}"
+    """The token of an owner's term: 8 characters."""
+    return _digest(_TOKEN, owner, term)
 
 
 def fields_of(document: IndexDocument, *, unit_vector: bool) -> dict[str, Any]:
@@ -71,9 +60,10 @@ def fields_of(document: IndexDocument, *, unit_vector: bool) -> dict[str, Any]:
         TURN: [token_of(owner, term) for term in turn.elements()],
         WINDOW: [token_of(owner, term) for term in window.elements()],
         "found_by": {
-            TURN: {token_of(owner, term): count for term, count in turn.items()},
-            WINDOW: {token_of(owner, term): count for term, count in window.items()},
+            TURN: _by_count(owner, turn),
+            WINDOW: _by_count(owner, window),
             "direction": b64encode(document.vector.values).decode(),
+            "square": sum(component * component for component in document.vector.whole),
         },
     }
     if any(document.vector.values):
@@ -90,9 +80,20 @@ def components_of(vector: Vector, *, unit: bool) -> list[float]:
     return [component / length for component in whole]
 
 
+def _by_count(owner: str, counts: Mapping[str, int]) -> dict[str, str]:
+    """The tokens that stand there once, one behind the other; those that stand there twice; and so on."""
+    tokens: dict[str, list[str]] = {}
+    for term, count in counts.items():
+        tokens.setdefault(str(count), []).append(token_of(owner, term))
+    return {count: "".join(same) for count, same in tokens.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document as a search brings it: all of a candidate but the cosine. Counts are those of the query's terms."""
+    """A document as a search brings it: all of a candidate but the cosine. Counts are those of the query's terms.
+
+    `square` is that of the vector's length.
+    """
 
     owner: str
     document_id: str
@@ -104,6 +105,7 @@ class Hit:
     length: int
     window_length: int
     vector: Vector
+    square: int
     epoch: int
     clearance: Clearance
     session_id: str
@@ -111,8 +113,13 @@ class Hit:
     role: str
 
 
-def hit_of(source: Mapping[str, Any], terms: Sequence[str]) -> Hit:
-    """Read back a document. Raises LookupError, TypeError, ValueError when it is none of ours."""
+def wanted_tokens(owners: Sequence[str], terms: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """For each owner the terms, each with its token."""
+    return {owner: [(term, token_of(owner, term)) for term in terms] for owner in owners}
+
+
+def hit_of(source: Mapping[str, Any], wanted: Mapping[str, Sequence[tuple[str, str]]]) -> Hit:
+    """Read back a document and count the tokens of `wanted_tokens` in it. Raises LookupError, TypeError, ValueError when it is none of ours."""
     owner, found_by = source["owner"], source["found_by"]
     return Hit(
         owner=owner,
@@ -120,11 +127,12 @@ def hit_of(source: Mapping[str, Any], terms: Sequence[str]) -> Hit:
         kind=DocumentKind(source["kind"]),
         ref=source["ref"],
         occurred_at_ms=source["occurred_at"],
-        matches=_matches(owner, found_by.get(TURN, {}), terms),
-        window_matches=_matches(owner, found_by.get(WINDOW, {}), terms),
+        matches=_matches(wanted[owner], found_by[TURN]),
+        window_matches=_matches(wanted[owner], found_by[WINDOW]),
         length=source["length"],
         window_length=source["window_length"],
         vector=Vector(b64decode(found_by["direction"])),
+        square=found_by["square"],
         epoch=source["epoch"],
         clearance=Clearance(source["level"], frozenset(source["compartments"])),
         session_id=source["session"],
@@ -133,8 +141,8 @@ def hit_of(source: Mapping[str, Any], terms: Sequence[str]) -> Hit:
     )
 
 
-def _matches(owner: str, counts: Mapping[str, int], terms: Sequence[str]) -> dict[str, int]:
-    return {term: counts[token] for term in terms if (token := token_of(owner, term)) in counts}
+def _matches(wanted: Sequence[tuple[str, str]], tokens: Mapping[str, str]) -> dict[str, int]:
+    return {term: int(count) for term, token in wanted for count, same in tokens.items() if token in same}
 
 
 def _digest(size: int, *parts: str) -> str:

@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keepsake.adapters.opensearch_documents import (
-    DIRECTION,
-    FIELDS,
     TURN,
     VECTOR,
     WINDOW,
     components_of,
-    count_path,
     routing_of,
     token_of,
 )
@@ -103,8 +100,7 @@ def _arms(query: IndexQuery, layout: Layout) -> list[dict[str, Any]]:
     if query.vector is not None and any(query.vector.values):
         components = components_of(query.vector, unit=layout.unit_vectors)
         arms.append({"knn": {VECTOR: {"vector": components, "k": size, "filter": sought}}})
-    brought = [*FIELDS, DIRECTION, *(count_path(field, token) for field in (TURN, WINDOW) for token in tokens)]
-    return [{"size": size, "track_total_hits": False, "_source": brought, "query": arm} for arm in arms]
+    return [{"size": size, "track_total_hits": False, "query": arm} for arm in arms]
 
 
 def _tokens(query: IndexQuery, term: str) -> list[str]:
