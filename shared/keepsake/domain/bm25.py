@@ -20,9 +20,8 @@ def bm25(rarity: Mapping[str, float], statistics: FieldStatistics, texts: Sequen
     Without statistics, texts are as long as these are on average.
     """
     lengths = statistics.length or sum(length for _, length in texts)
-    usual = lengths / max(statistics.documents or len(texts), 1)
-    scores = []
-    for matches, length in texts:
-        slack = _K1 * (1 - _B + _B * length / (usual or 1.0))
-        scores.append(fsum(rarity.get(term, 0.0) * many / (many + slack) for term, many in matches.items()))
-    return scores
+    usual = lengths / max(statistics.documents or len(texts), 1) or 1.0
+    return [
+        fsum([rarity.get(term, 0.0) * many / (many + _K1 * (1 - _B + _B * length / usual)) for term, many in matches.items()])
+        for matches, length in texts
+    ]

@@ -22,7 +22,7 @@ _REPEATED = "repeated"
 class Ranked:
     """A candidate, its score from 0 to 1, and the parts that add up to it.
 
-    A part is named as its feature (`ranking_weights.Feature`), or `repeated`, which alone is below 0. Parts of nothing are left out.
+    A part is named as its feature (`ranking_weights.Feature`), or `repeated`, which alone is below 0. Parts of 0 are left out.
     """
 
     candidate: Candidate
@@ -41,7 +41,7 @@ def rank(
         for at, candidate in enumerate(scene.candidates)
     ]
     ranked.sort(key=_order)
-    return tuple(sorted(_without_repeats(ranked, weights.repeated), key=_order))
+    return tuple(_without_repeats(ranked, weights.repeated))
 
 
 def _identity(candidate: Candidate) -> tuple[str, str]:
@@ -56,14 +56,20 @@ def _ranked(candidate: Candidate, parts: Mapping[str, float]) -> Ranked:
     return Ranked(candidate, fsum(parts.values()), parts)
 
 
-def _without_repeats(ranked: Sequence[Ranked], loss: float) -> list[Ranked]:
+def _without_repeats(ranked: Sequence[Ranked], loss: float) -> Sequence[Ranked]:
     """Those that nothing tells from a better one lose a share each time, so that one sentence said often does not fill a list."""
+    alike = Counter((one.candidate.length, one.candidate.cosine) for one in ranked)
+    if len(alike) == len(ranked):
+        return ranked
     seen: Counter[object] = Counter()
     result = []
     for one in ranked:
         candidate = one.candidate
-        signature = (candidate.kind, candidate.length, candidate.cosine, frozenset(candidate.matches.items()))
-        lost = one.score * ((1 - loss) ** seen[signature] - 1)
-        seen[signature] += 1
-        result.append(_ranked(candidate, {**one.parts, _REPEATED: lost}) if lost else one)
-    return result
+        if alike[candidate.length, candidate.cosine] > 1:
+            signature = (candidate.kind, candidate.length, candidate.cosine, frozenset(candidate.matches.items()))
+            lost = one.score * ((1 - loss) ** seen[signature] - 1)
+            seen[signature] += 1
+            result.append(_ranked(candidate, {**one.parts, _REPEATED: lost}) if lost else one)
+        else:
+            result.append(one)
+    return sorted(result, key=_order)

@@ -26,12 +26,20 @@ _UNSPOKEN = 0.5  # what memories, summaries and documents have of a speaker: the
 
 @dataclass(frozen=True, slots=True)
 class RankingQuery:
-    """A query as it was read, when it is asked, and the scale of the cosines (`ports.embedding.EmbeddingModel`)."""
+    """A query as it was read, when it is asked, and the scale of the cosines (`ports.embedding.EmbeddingModel`).
+
+    Raises ValueError when the scale has no width.
+    """
 
     reading: QueryReading
     at_ms: int
     weak_below: float
     strong_above: float
+
+    def __post_init__(self) -> None:
+        """Checks the scale."""
+        if not self.weak_below < self.strong_above:
+            raise ValueError("a scale of cosines ends above where it begins")
 
 
 @dataclass(frozen=True)
@@ -68,21 +76,16 @@ class Scene:
         It rises from the weakest cosine found, for no word, to that of the candidates with the best words, for the best words.
         With no cosine at all, the words stand for the meaning, so that scores keep their scale.
         """
-        lexical = _weighted(self.weights.shares, {Feature.WORDS: self.words, Feature.WINDOW: self.window})
-        known = [self._scaled(one.cosine) for one in self.candidates]
+        lexical = _mean(self.weights, Feature.WORDS, self.words, Feature.WINDOW, self.window)
+        weak, width = self.query.weak_below, self.query.strong_above - self.query.weak_below
+        known = [None if one.cosine is None else min(max((one.cosine - weak) / width, 0.0), 1.0) for one in self.candidates]
         pairs = [(value, words) for value, words in zip(known, lexical, strict=True) if value is not None]
         if not pairs:
             return lexical
-        low = min(value for value, _ in pairs)
-        evidence = fsum(words * words for _, words in pairs)
-        high = fsum(value * words * words for value, words in pairs) / evidence if evidence else low
+        low = min(pairs)[0]
+        evidence = fsum([words * words for _, words in pairs])
+        high = fsum([value * words * words for value, words in pairs]) / evidence if evidence else low
         return [low + (high - low) * words if value is None else value for value, words in zip(known, lexical, strict=True)]
-
-    def _scaled(self, cosine: float | None) -> float | None:
-        width = self.query.strong_above - self.query.weak_below
-        if cosine is None or width <= 0:
-            return None
-        return min(max((cosine - self.query.weak_below) / width, 0.0), 1.0)
 
 
 def _relative(scores: list[float]) -> list[float]:
@@ -90,18 +93,16 @@ def _relative(scores: list[float]) -> list[float]:
     return [score / best for score in scores] if best else scores
 
 
-def _weighted(shares: Mapping[Feature, float], values: Mapping[Feature, Sequence[float]]) -> list[float]:
-    """The mean of several features by their weights; all alike where none of them has one."""
-    weights = [shares.get(feature, 0.0) for feature in values]
-    if not any(weights):
-        weights = [1.0 for _ in values]
-    total = fsum(weights)
-    return [sum(map(float.__mul__, weights, row)) / total for row in zip(*values.values(), strict=True)]
+def _mean(weights: RankingWeights, first: Feature, left: Sequence[float], second: Feature, right: Sequence[float]) -> list[float]:
+    """The mean of two features by their weights; a plain one where neither has any."""
+    one, other = weights.shares[first], weights.shares[second]
+    share = one / (one + other) if one + other else 0.5
+    return [share * value + (1 - share) * beside for value, beside in zip(left, right, strict=True)]
 
 
 def _neighbours(scene: Scene) -> list[float]:
     """Meaning and words of the better of the candidates just before and just after it in its session."""
-    own = _weighted(scene.weights.shares, {Feature.MEANING: scene.meaning, Feature.WORDS: scene.words})
+    own = _mean(scene.weights, Feature.MEANING, scene.meaning, Feature.WORDS, scene.words)
     best = [0.0] * len(own)
     last: dict[tuple[str, str], int] = {}
     for at in sorted(range(len(own)), key=lambda at: scene.candidates[at].occurred_at_ms):
