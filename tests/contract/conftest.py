@@ -1,4 +1,4 @@
-"""Every item store, for the suites that hold all of them to one contract."""
+"""Every item store and every search index, for the suites that hold all of them to one contract."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.ports.item_store import (
     ItemStore,
 )
+from tests.contract.indexes import Bench, adapters, opened
 from tests.dynamodb_tables import create_tables
 from tests.fakes import DictItemStore, FakeChance, FakeClock
 
@@ -41,3 +42,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ItemStore]
             client = request.getfixturevalue("client")
             names = create_tables(client, prefix=tmp_path.name)
             yield DynamoDbItemStore(client, names, clock=FakeClock(), chance=FakeChance())
+
+
+@pytest.fixture(params=adapters())
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    with opened(request.param, tmp_path) as one:
+        yield one
