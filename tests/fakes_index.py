@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log
 from threading import Lock
@@ -76,11 +76,26 @@ class DictSearchIndex:
         return tuple([True for _ in locations])
 
     def search(self, query: IndexQuery) -> Found:
+        seen = self._seen(query)
+        turn, window = (_statistics(query, seen, terms) for terms in (_turn, _window))
+        chosen = [document for arm in _arms(query, seen, turn, window) for _, document in arm[: query.per_arm]]
+        unique = {(document.owner, document.document_id): document for document in chosen}
+        return Found(tuple([_candidate(query, document) for document in unique.values()]), turn, window)
+
+    def arms(self, query: IndexQuery) -> list[list[tuple[float, tuple[str, str]]]]:
+        """Each arm's scores of all that it finds, best first, with owners and document ids: for tests to say what ties."""
+        seen = self._seen(query)
+        turn, window = (_statistics(query, seen, terms) for terms in (_turn, _window))
+        return [
+            [(score, (document.owner, document.document_id)) for score, document in arm]
+            for arm in _arms(query, seen, turn, window)
+        ]
+
+    def _seen(self, query: IndexQuery) -> tuple[IndexDocument, ...]:
         with self._one_at_a_time:
             index = None if self._current is None else self._indexes[self._current]
             documents = [] if index is None else list(index.documents.values())
-        seen = [it for it in documents if it.owner in query.owners and it.kind in query.kinds]
-        return _found(query, visible(query.clearance, seen))
+        return visible(query.clearance, [it for it in documents if it.owner in query.owners and it.kind in query.kinds])
 
     def list_owned(self, owner: str, *, limit: int, after: str | None = None) -> IndexedPage:
         with self._one_at_a_time:
@@ -124,19 +139,13 @@ def _window(document: IndexDocument) -> tuple[str, ...]:
     return document.window_terms
 
 
-def _found(query: IndexQuery, seen: Sequence[IndexDocument]) -> Found:
-    turn, window = (_statistics(query, seen, terms) for terms in (_turn, _window))
+def _arms(
+    query: IndexQuery, seen: Sequence[IndexDocument], turn: FieldStatistics, window: FieldStatistics
+) -> list[list[tuple[float, IndexDocument]]]:
+    """What each arm finds, best first; equals by document id, then by owner."""
     in_time = [document for document in seen if _is_in_time(query, document)]
-    chosen: dict[tuple[str, str], IndexDocument] = {}
-    for scores in (_scores(query, in_time, _turn, turn), _scores(query, in_time, _window, window), _cosines(query, in_time)):
-        for _, document in best(scores)[: query.per_arm]:
-            chosen[document.owner, document.document_id] = document
-    return Found(tuple([_candidate(query, document) for document in chosen.values()]), turn, window)
-
-
-def best(scores: Iterable[tuple[float, IndexDocument]]) -> list[tuple[float, IndexDocument]]:
-    """The scored documents, best first; equals by document id, then by owner."""
-    return sorted(scores, key=lambda scored: (-scored[0], scored[1].document_id, scored[1].owner))
+    arms = [_scores(query, in_time, _turn, turn), _scores(query, in_time, _window, window), _cosines(query, in_time)]
+    return [sorted(arm, key=lambda scored: (-scored[0], scored[1].document_id, scored[1].owner)) for arm in arms]
 
 
 def _statistics(query: IndexQuery, seen: Sequence[IndexDocument], terms: Terms) -> FieldStatistics:
