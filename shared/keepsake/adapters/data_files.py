@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from keepsake.domain.model_profiles import ModelProfiles, parse_model_profiles
+from keepsake.domain.model_traits import ModelTable, parse_model_table
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
 from keepsake.domain.queries import QueryWords, parse_query_words
 from keepsake.domain.ranking_weights import RankingWeights, parse_ranking_weights
@@ -59,6 +60,12 @@ def load_ranking_weights() -> RankingWeights:
 def load_summary_wordings() -> SummaryWordings:
     """The wordings from which a session's summary tells tone, decisions and questions."""
     return parse_summary_wordings(_packaged("tone.toml"), _packaged("summary.toml"))
+
+
+@cache
+def load_model_table() -> ModelTable:
+    """How each family of language models answers by a schema. Raises ValueError when the data file does not make sense."""
+    return parse_model_table(_packaged("models.toml"))
 
 
 def _packaged(name: str) -> dict[str, object]:
