@@ -66,11 +66,13 @@ def _closed_on_failure(connection: sqlite3.Connection) -> Iterator[None]:
 class SqliteDatabase:
     """Connections to one file: as many readers as threads read at once, and one writer behind a lock.
 
-    Waiting writers sleep on the lock. SQLite's own busy timeout is left for other processes.
+    Waiting writers sleep on the lock. SQLite's own busy timeout is left for other processes. What can be made again need not
+    outlast a loss of power (`outlasts_power=False`): then writes are several times as fast, and still survive a kill.
     """
 
-    def __init__(self, path: Path, migrations: Sequence[Migration]) -> None:
+    def __init__(self, path: Path, migrations: Sequence[Migration], *, outlasts_power: bool = True) -> None:
         self._path = path
+        self._settings = _SETTINGS if outlasts_power else (*_SETTINGS, "PRAGMA synchronous = NORMAL")
         self._turn_to_write = Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
@@ -121,7 +123,7 @@ class SqliteDatabase:
         _make_private(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         with _closed_on_failure(connection):
-            for setting in _SETTINGS:
+            for setting in self._settings:
                 connection.execute(setting)
         return connection
 

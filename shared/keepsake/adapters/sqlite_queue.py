@@ -64,7 +64,8 @@ class SqliteWorkQueue:
         self._clock = clock
         self._rules = rules
         with _errors_mapped():
-            self._database = SqliteDatabase(path, (_create_queue,))
+            # What a loss of power takes back was not sent, and is planned again, or comes once more.
+            self._database = SqliteDatabase(path, (_create_queue,), outlasts_power=False)
 
     def send(self, messages: Sequence[WorkMessage]) -> int:
         """See WorkQueue. All are taken, or none."""
