@@ -50,6 +50,11 @@ class CountedStore:
         _count_store()
         return self._store.query(query)
 
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        """As the port says."""
+        _count_store()
+        return self._store.fetch(keys, pages)
+
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         """As the port says."""
         _count_store()

@@ -100,6 +100,9 @@ class DictItemStore:
             page.append(item)
         return Page(tuple(page), None)
 
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        return self.get_many(keys), tuple(self.query(page) for page in pages)
+
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         check_index_page(index, partition, limit, after)
         with self._one_at_a_time:

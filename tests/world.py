@@ -2,18 +2,25 @@
 
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from keepsake import bootstrap
+from keepsake.adapters.embedding_hashing import HashingEmbedder
+from keepsake.adapters.sqlite_queue import ReceivedMessage
 from keepsake.adapters.tokens import VendoredTokens
 from keepsake.config import Settings
+from keepsake.ports.embedding import Embedder
 from keepsake.ports.item_store import ItemStore
-from keepsake.services.recall import NothingRecalled
+from keepsake.ports.language_model import LanguageModel
+from keepsake.ports.search_index import SearchIndex
+from local.queues import sqs_event
 from tests.fakes import FakeChance, FakeClock, FakeHashKeys, FakeIds
+from tests.fakes_index import DictSearchIndex
+from tests.fakes_queue import FakeWorkQueue
 
 EVENTS = Path(__file__).parent.parent / "events"
 TOKENS = VendoredTokens()
@@ -56,17 +63,35 @@ class Answer:
 class World:
     """Calls functions as the gateway does. Users are named by each call."""
 
-    def __init__(self, store: ItemStore, clock: FakeClock) -> None:
+    def __init__(
+        self,
+        store: ItemStore,
+        clock: FakeClock,
+        *,
+        index: SearchIndex | None = None,
+        embedder: Embedder | None = None,
+        model: LanguageModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         self.store, self.clock = store, clock
+        self.queue = FakeWorkQueue(clock)
+        self.index = index or DictSearchIndex()
+        self.embedder = embedder or HashingEmbedder()
         self.runtime = bootstrap.Runtime(
-            settings=Settings(store_kind="test"),
+            settings=settings or Settings(store_kind="test"),
             store=store,
             clock=clock,
             ids=FakeIds(),
             chance=FakeChance(),
             hash_keys=FakeHashKeys(),
             tokens=TOKENS,
-            recall=NothingRecalled(),
+            backends=bootstrap.Backends(
+                queue=lambda: self.queue,
+                index=lambda: self.index,
+                embedder=lambda: self.embedder,
+                background_embedder=lambda: self.embedder,
+                model=lambda: model,
+            ),
         )
 
     def call(
@@ -109,9 +134,40 @@ class World:
     def verify(self, body: object = None, **more: Any) -> Any:
         return self.call("POST /v1/audit/verify", body=body or {}, **more)
 
-    def consolidate(self, remaining_ms: int = 60_000) -> Any:
+    def plan(self, remaining_ms: int = 60_000, *, everything: bool = True) -> Any:
         bootstrap.use(self.runtime)
-        return handler("consolidation")(load_event("consolidation"), LambdaContext(remaining_ms))
+        event = load_event("consolidation_planner") | {"everything": everything}
+        return handler("consolidation_planner")(event, LambdaContext(remaining_ms))
+
+    def work(self, remaining_ms: int = 300_000) -> int:
+        """Hand everything on the queue to the worker, as its event source does; how many messages failed."""
+        failed = 0
+        while batch := self.queue.receive(5):
+            failures = self.deliver(batch, remaining_ms)
+            for message in batch:
+                if message.message_id in failures:
+                    failed += 1
+                else:
+                    self.queue.delete(message.receipt)
+        return failed
+
+    def deliver(self, batch: Sequence[ReceivedMessage], remaining_ms: int = 300_000) -> frozenset[str]:
+        bootstrap.use(self.runtime)
+        answer = handler("consolidation")(sqs_event(batch, "ConsolidationQueue"), LambdaContext(remaining_ms))
+        return frozenset(failure["itemIdentifier"] for failure in answer["batchItemFailures"])
+
+    def consolidate(self) -> int:
+        """Plan everything that waits, and do it; how many messages failed."""
+        self.plan()
+        return self.work()
+
+    def recall(self, query: str, **more: Any) -> Any:
+        user, claims = more.pop("user", "ada"), more.pop("claims", None)
+        return self.call("POST /v1/recall", body={"query": query, **more}, user=user, claims=claims)
+
+    def memories(self, **more: Any) -> Any:
+        user, claims = more.pop("user", "ada"), more.pop("claims", None)
+        return self.call("GET /v1/memories", query=more, user=user, claims=claims).json["memories"]
 
 
 def handler(function: str) -> Callable[[dict[str, Any], Any], dict[str, Any]]:
@@ -124,4 +180,7 @@ def _function_of(key: str) -> str:
     path = key.split(" ")[1]
     if key == "POST /v1/sessions/{session_id}/turns":
         return "turn"
-    return path.split("/")[2]
+    return _FOLDERS.get(path.split("/")[2], path.split("/")[2])
+
+
+_FOLDERS = {"admin": "index_admin"}

@@ -1,15 +1,14 @@
-"""On a schedule: fold the turns of pending sessions into what is known of their users."""
+"""Fed by the queue: turn what a session said into what is known, and tell the index of what changed."""
 
-from typing import Any
+from collections.abc import Mapping
 
-from keepsake.api.responses import consolidated
-from keepsake.api.scheduled import scheduled_handler
+from keepsake.api.queued import WorkItem, queued_handler
 from keepsake.bootstrap import Runtime
 
 
-def consolidate(services: Runtime, until_ms: int) -> dict[str, Any]:
-    """As many sessions as there is time for; the rest stays pending for the next run."""
-    return consolidated(services.consolidation.run(until_ms=until_ms))
+def consolidate(services: Runtime, item: WorkItem, until_ms: int) -> Mapping[str, int]:
+    """One session, one user's outbox, or one stretch of a reindex. What is not done stays pending, and is planned again."""
+    return services.learning.work.do(item.ref, until_ms=until_ms)
 
 
-lambda_handler = scheduled_handler(consolidate)
+lambda_handler = queued_handler(consolidate)

@@ -47,6 +47,8 @@ class Settings:
     embedding_dimensions: int = 512
     extraction_model_id: str = ""  # empty: memories are made by rules
     archive_days: int = 365  # 0 keeps no archive
+    lease_ms: int = 60_000  # of background work that nobody renews
+    index_call_ms: int = 25_000  # what one write to the index may take; a lease must outlive it
 
     @property
     def idle_ms(self) -> int:

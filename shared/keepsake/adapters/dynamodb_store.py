@@ -7,6 +7,7 @@ not get to, and transactions it cancelled for a passing reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -110,6 +111,13 @@ class DynamoDbItemStore:
             return Page(items, items[-1].key.sort)
         last = answer.get("LastEvaluatedKey")
         return Page(items, decode_key(query.table, last).sort if last else None)
+
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        """See ItemStore. Threads of this call only: none may outlive it into a snapshot of the function."""
+        with ThreadPoolExecutor(len(pages) + 1, thread_name_prefix="fetch") as threads:
+            found = [threads.submit(self.query, page) for page in pages]
+            items = self.get_many(keys) if keys else {}
+            return items, tuple(page.result() for page in found)
 
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         """See ItemStore."""

@@ -65,6 +65,10 @@ class SqliteItemStore:
         with self._database.reading() as connection:
             return _page(connection, query)
 
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        """See ItemStore."""
+        return self.get_many(keys), tuple(self.query(page) for page in pages)
+
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         """See ItemStore. Does not lag."""
         check_index_page(index, partition, limit, after)

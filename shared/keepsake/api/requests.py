@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -16,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from keepsake.api.wire import milliseconds
+from keepsake.api.wire import rfc_3339
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.context import Tier
 from keepsake.domain.errors import InvalidRequestError, ModelNotConfiguredError, TooLargeError
@@ -37,7 +36,6 @@ MAX_TOKENS = 2_000_000
 _MAX_FINDINGS = 20
 
 
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 # What pydantic names beside fields and numbers of entries: the members of a union.
 _MEMBERS = frozenset({"str", "int", "float", "dict", "TextPart", "OtherPart", "ClearanceBody", "NamedEntry", "LevelledEntry"})
 _FIELD = re.compile(r"[A-Za-z_]\w{0,63}")
@@ -66,7 +64,7 @@ def _zoned(given: object) -> int:
     if not isinstance(given, str):
         raise ValueError("is not an RFC 3339 time in a string")  # noqa: TRY004 - pydantic takes ValueError as a finding
     try:
-        return milliseconds(datetime.fromisoformat(given if _RFC_3339.fullmatch(given) else ""))
+        return rfc_3339(given)
     except ValueError:
         raise ValueError("is not an RFC 3339 time with a zone, from 1900 on") from None
 
@@ -163,7 +161,7 @@ class TurnBody(Body):
             name=self.name,
             in_reply_to=self.in_reply_to,
             occurred_at_ms=self.occurred_at,
-            clearance=_clearance_of(self.clearance),
+            clearance=clearance_of(self.clearance),
             recall=self.recall,
         )
 
@@ -189,7 +187,7 @@ class ArtifactBody(Body):
 
     def command(self, session_id: str, name: str) -> PutArtifact:
         """The artifact to put."""
-        return PutArtifact(session_id, name, self.kind, self.content, self.version, _clearance_of(self.clearance))
+        return PutArtifact(session_id, name, self.kind, self.content, self.version, clearance_of(self.clearance))
 
 
 class NamedEntry(BaseModel):
@@ -278,7 +276,8 @@ def _levels(given: dict[str, float] | list[LevelledEntry] | None) -> dict[str, f
     return {entry.name: entry.level for entry in given} if isinstance(given, list) else given
 
 
-def _clearance_of(given: ClearanceBody | int | None) -> Clearance:
+def clearance_of(given: ClearanceBody | int | None) -> Clearance:
+    """The clearance that a body names; an open one where it names none."""
     if given is None:
         return OPEN
     if isinstance(given, int):

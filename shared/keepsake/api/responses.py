@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
+from keepsake.api.memory_responses import clearance_shown, hits_read
 from keepsake.api.wire import cursor, timestamp
-from keepsake.domain.clearance import Clearance
 from keepsake.domain.context import ContextWindow, Entry
 from keepsake.domain.header import SessionHeader
 from keepsake.domain.profile import FrequentThing, Interest, Preference, Profile
 from keepsake.domain.scratch_pad import Artifact
 from keepsake.domain.turns import Turn
 from keepsake.repositories.sessions import HeaderPage, TurnPage
-from keepsake.services.consolidation import ConsolidationReport
+from keepsake.services.planning import PlanReport
 from keepsake.services.sessions import SessionView
 from keepsake.services.turns import TurnOutcome
 from keepsake.services.verification import Verification
@@ -38,7 +38,7 @@ def turn_taken(outcome: TurnOutcome) -> dict[str, Any]:
             "ran": outcome.recalled.ran,
             "reason": outcome.recalled.reason,
             "degraded": outcome.recalled.degraded,
-            "hits": list(outcome.recalled.hits),
+            "hits": hits_read(outcome.recalled.hits),
         },
         "topics": list(outcome.topics),
         "signals": [],
@@ -73,7 +73,7 @@ def artifact_read(artifact: Artifact) -> dict[str, Any]:
         "content": artifact.content,
         "version": artifact.version,
         "updated_at": timestamp(artifact.updated_at_ms),
-        **_clearance(artifact.clearance),
+        **clearance_shown(artifact.clearance),
     }
 
 
@@ -116,9 +116,14 @@ def verified(found: Verification) -> dict[str, Any]:
     }
 
 
-def consolidated(report: ConsolidationReport) -> dict[str, Any]:
-    """What a run of consolidation did."""
-    return {"sessions": report.sessions, "turns": report.turns, "left": report.left, "complete": report.complete}
+def planned(report: PlanReport) -> dict[str, Any]:
+    """What a run of the planner did."""
+    return {
+        "sent": report.sent,
+        "waiting": report.waiting,
+        "complete": report.complete,
+        "needs_reindex": report.needs_reindex,
+    }
 
 
 def _session(header: SessionHeader) -> dict[str, Any]:
@@ -141,14 +146,8 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "occurred_at": timestamp(turn.occurred_at_ms),
         "timestamp_ms": turn.timestamp_ms,
         "in_reply_to": turn.in_reply_to,
-        **_clearance(turn.clearance),
+        **clearance_shown(turn.clearance),
     }
-
-
-def _clearance(clearance: Clearance) -> dict[str, Any]:
-    if clearance.is_open:
-        return {}
-    return {"clearance": {"level": clearance.level, "compartments": sorted(clearance.compartments)}}
 
 
 def _context(window: ContextWindow) -> dict[str, Any]:

@@ -14,6 +14,8 @@ MAX_PAGE = 200
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]+\Z")
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*={0,2}\Z")
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 
@@ -48,6 +50,19 @@ def milliseconds(at: datetime) -> int:
     if at < _EARLIEST:
         raise ValueError("a time before 1900")
     return (at - _EPOCH) // timedelta(milliseconds=1)
+
+
+def rfc_3339(given: str) -> int:
+    """Milliseconds of an RFC 3339 time with a zone. Raises ValueError."""
+    return milliseconds(datetime.fromisoformat(given if _RFC_3339.fullmatch(given) else ""))
+
+
+def instant(given: str) -> int:
+    """Milliseconds of an RFC 3339 time, or of the end of a day in UTC. Raises ValueError."""
+    # A plus sign that nobody encoded reaches us as a space.
+    if not _DAY.fullmatch(given):
+        return rfc_3339(re.sub(r" (?=\d\d:\d\d$)", "+", given))
+    return milliseconds(datetime.fromisoformat(given).replace(tzinfo=UTC) + timedelta(days=1)) - 1
 
 
 def page_size(query: Mapping[str, str]) -> int:

@@ -12,7 +12,7 @@ CHUNK_BYTES = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ArchiveChunk:
-    """Some turns of a session that follow each other. Named by the place of the first, so that the same turns make the same chunk."""
+    """Some turns of a session that follow each other. Named by the place of the first: the same turns make the same chunk."""
 
     session_id: str
     turns: tuple[Turn, ...]

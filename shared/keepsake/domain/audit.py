@@ -30,6 +30,17 @@ class Action(StrEnum):
     ARTIFACT_DELETED = "artifact.deleted"
     PROFILE_EDITED = "profile.edited"
     PROFILE_RESET = "profile.reset"
+    MEMORY_LEARNED = "memory.learned"
+    MEMORY_TOLD = "memory.told"
+    MEMORY_CORRECTED = "memory.corrected"
+    MEMORY_CONFIRMED = "memory.confirmed"
+    MEMORY_DENIED = "memory.denied"
+    MEMORY_FORGOTTEN = "memory.forgotten"
+    DOCUMENT_PUT = "document.put"
+    DOCUMENT_DELETED = "document.deleted"
+    INDEX_UPDATED = "index.updated"
+    REINDEX_STARTED = "reindex.started"
+    INDEX_REPAIRED = "index.repaired"
 
 
 class Actor(StrEnum):

@@ -15,9 +15,9 @@ _LONGEST_NAME = 64
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The memories that matter most, best first, each with its last source only; and names that memory knows, folded, newest last.
+    """The memories that matter most, best first, each with its last source only.
 
-    `checked_at_ms` is when the user's documents were last compared with what should be there.
+    `names` are those that memory knows, folded, newest last. `checked_at_ms` is when the user's documents were last compared with what should be there.
     """
 
     entries: tuple[Memory, ...] = ()

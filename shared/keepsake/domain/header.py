@@ -10,8 +10,8 @@ class SessionHeader:
     """One session of a user through all its incarnations.
 
     `last_turn_ms` is the place of its last turn in the log, `watermark_ms` that of the last one consolidated (0: none).
-    `pending_since_ms` is the place of the first turn that consolidation has not dealt with, None when there is none.
-    `pending_turns` counts them. `turn_count` and `started_at_ms` are of the current incarnation. `chain` is the head of its audit chain.
+    `pending_since_ms` is the place of the first turn that consolidation has not dealt with, None when there is none; `pending_turns`
+    counts them. `turn_count` and `started_at_ms` are of the current incarnation. `chain` is the head of its audit chain.
     """
 
     session_id: str

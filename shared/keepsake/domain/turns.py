@@ -55,7 +55,12 @@ def rendered(role: Role, name: str | None, text: str) -> str:
     Its further lines are indented: what somebody said cannot pass for a section, or for somebody else's turn.
     """
     speaker = f"{role.capitalize()} ({name})" if name else role.capitalize()
-    return f"{speaker}: {_LINE_BREAK.sub(_INDENTED, text)}\n"
+    return f"{speaker}: {indented(text)}\n"
+
+
+def indented(text: str) -> str:
+    """The text with its further lines indented."""
+    return _LINE_BREAK.sub(_INDENTED, text)
 
 
 def check_turn_size(text: str) -> None:

@@ -222,6 +222,13 @@ class ItemStore(Protocol):
         """
         ...
 
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        """What `get_many` and, for each page, `query` answer, in the time of one round trip: asked side by side.
+
+        Each is consistent by itself. Either may be empty.
+        """
+        ...
+
     def query(self, query: PageQuery) -> Page:
         """One page of a partition, read consistently. `limit` is 1 or more."""
         ...

@@ -1,30 +1,36 @@
 """What else is kept of a user: the conversation archive, session summaries, and knowledge documents."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from keepsake.domain.archive import ArchiveChunk
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import KnowledgeDocument, KnowledgeKind
 from keepsake.domain.summary import SessionSummary
-from keepsake.ports.item_store import Item, ItemStore, Key, Put, Value
-from keepsake.repositories.keys import ARCHIVE_PREFIX, DOCUMENT_PREFIX, SUMMARY_PREFIX, Keys, unescaped
-from keepsake.repositories.records import clearance_attributes, clearance_of, packed, raw, text, unpacked, whole
+from keepsake.ports.item_store import Delete, Item, ItemStore, PageQuery, Put, Table, Value, VersionEquals
+from keepsake.repositories.keys import ARCHIVE_PREFIX, DOCUMENT_PREFIX, SUMMARY_PREFIX, Keys, escaped, unescaped
+from keepsake.repositories.records import clearance_attributes, clearance_of, packed, raw, read, text, unpacked, whole
 from keepsake.repositories.session_records import seconds, turn_from_record, turn_record
-from keepsake.repositories.stored import Fence, Stored, put_versioned
+from keepsake.repositories.stored import Fence, Stored, put_versioned, stored
+
+
+_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedSession:
-    """A session's summary. `touched` are the slots of memory whose documents the index has yet to be told of."""
+    """A session's summary, and when the last turn that it covers was said.
+
+    `touched` are the slots of memory that the page before the watermark touched: the index may have to be told of them again.
+    """
 
     summary: SessionSummary
+    occurred_at_ms: int
     touched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LongTerm:
-    """Writes of these items; each method names the user it is for."""
+    """These items of all owners; each method names the one it is for."""
 
     store: ItemStore
     keyed: KeyedHash
@@ -40,13 +46,31 @@ class LongTerm:
         }
         return Put(Item(key, attributes))
 
+    def chunks(self, user_id: str, session_id: str, fence: Fence, *, now_ms: int) -> list[tuple[ArchiveChunk, int]]:
+        """All chunks of a session's archive in order, each with the end of its time."""
+        prefix = f"{ARCHIVE_PREFIX}{escaped(session_id)}#"
+        found: list[tuple[ArchiveChunk, int]] = []
+        after: str | int | None = None
+        while True:
+            page = self.store.query(PageQuery(Table.LONG_TERM, user_id, _PAGE, prefix=prefix, after=after))
+            alive = (item for item in page.items if not fence.hides(item) and not is_past(item, now_ms))
+            found += [(read(chunk_of, item), whole(item, "hidden_after")) for item in alive]
+            after = page.next
+            if after is None:
+                return found
+
     def put_summary(
         self, user_id: str, session_id: str, learned: LearnedSession, replaced: Stored[LearnedSession], fence: Fence
     ) -> Put:
         """The write of a session's summary."""
         key = Keys(user_id, self.keyed).summary(session_id)
-        body = {"summary": learned.summary.to_record(), "touched": list(learned.touched)}
+        body = {"summary": learned.summary.to_record(), "at": learned.occurred_at_ms, "touched": list(learned.touched)}
         return put_versioned(key, {"body": packed(body)}, replaced, fence)
+
+    def summary(self, user_id: str, session_id: str, fence: Fence) -> Stored[LearnedSession]:
+        """A session's summary as it stands."""
+        key = Keys(user_id, self.keyed).summary(session_id)
+        return stored(self.store.get_many([key]).get(key), fence, learned_of)
 
     def put_document(self, owner: str, document: KnowledgeDocument, replaced: Stored[KnowledgeDocument], fence: Fence) -> Put:
         """The write of a knowledge document, whole."""
@@ -61,15 +85,21 @@ class LongTerm:
         }
         return put_versioned(Keys(owner, self.keyed).document(document.document_id), attributes, replaced, fence)
 
-    def read(self, keys: Iterable[Key]) -> Mapping[Key, Item]:
-        """Items by their keys, in one round trip."""
-        return self.store.get_many(list(keys))
+    def document(self, owner: str, document_id: str, fence: Fence) -> Stored[KnowledgeDocument]:
+        """A knowledge document as it stands."""
+        key = Keys(owner, self.keyed).document(document_id)
+        return stored(self.store.get_many([key]).get(key), fence, document_of)
+
+    def delete_document(self, owner: str, document_id: str, replaced: Stored[KnowledgeDocument]) -> Delete:
+        """The removal of a knowledge document that was read."""
+        condition = VersionEquals(replaced.version) if replaced.version is not None else None
+        return Delete(Keys(owner, self.keyed).document(document_id), condition)
 
 
 def learned_of(item: Item) -> LearnedSession:
     """The summary that an item holds."""
     body = unpacked(raw(item, "body"))
-    return LearnedSession(SessionSummary.from_record(body["summary"]), tuple(body["touched"]))
+    return LearnedSession(SessionSummary.from_record(body["summary"]), body["at"], tuple(body["touched"]))
 
 
 def chunk_of(item: Item) -> ArchiveChunk:
@@ -86,7 +116,7 @@ def is_past(item: Item, now_ms: int) -> bool:
 def document_of(item: Item) -> KnowledgeDocument:
     """The knowledge document that an item holds."""
     return KnowledgeDocument(
-        document_id=unescaped(str(item.key.sort).removeprefix(DOCUMENT_PREFIX)),
+        document_id=document_id_of(str(item.key.sort)),
         title=text(item, "title"),
         text=unpacked(raw(item, "body")),
         kind=KnowledgeKind(text(item, "kind")),
@@ -95,6 +125,11 @@ def document_of(item: Item) -> KnowledgeDocument:
         content=text(item, "content"),
         clearance=clearance_of(item),
     )
+
+
+def document_id_of(sort: str) -> str:
+    """The id of the knowledge document that stands under a sort key."""
+    return unescaped(sort.removeprefix(DOCUMENT_PREFIX))
 
 
 def session_of_summary(sort: str) -> str:

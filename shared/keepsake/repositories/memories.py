@@ -7,12 +7,12 @@ from keepsake.domain.audit import AuditEvent, ChainHead
 from keepsake.domain.digest import Digest
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.memories.claims import Claims
-from keepsake.domain.pending import Outbox
+from keepsake.domain.pending import Outbox, PendingSessions
 from keepsake.ports.item_store import MAX_GET, Item, ItemStore, PageQuery, Put, Table, Write
 from keepsake.repositories.audit import user_chain_writes
 from keepsake.repositories.keys import MEMORY_PREFIX, Keys
 from keepsake.repositories.memory_records import claims_attributes, claims_of, digest_attributes, digest_of
-from keepsake.repositories.pending import outbox_attributes, outbox_of
+from keepsake.repositories.pending import outbox_attributes, outbox_of, pending_of
 from keepsake.repositories.records import read
 from keepsake.repositories.stored import Fence, Stored, chain_head_of, commit, fence_of, put_versioned, stored
 
@@ -53,6 +53,15 @@ class Memories:
             stored(found.get(keys.digest()), fence, digest_of),
             stored(found.get(keys.outbox()), fence, outbox_of),
         )
+
+    def load_scene(self, user_id: str) -> tuple[Fence, Digest, PendingSessions]:
+        """What recall needs to know before it looks, in one round trip."""
+        keys = Keys(user_id, self.keyed)
+        found = self.store.get_many([keys.fence(), keys.digest(), keys.pending()])
+        fence = fence_of(found.get(keys.fence()))
+        digest = stored(found.get(keys.digest()), fence, digest_of).value
+        pending = stored(found.get(keys.pending()), fence, pending_of).value
+        return fence, digest or Digest(), pending or PendingSessions()
 
     def slots(self, user_id: str, slot_ids: Iterable[str], fence: Fence) -> Mapping[str, Stored[Claims]]:
         """The slots of these ids; for one that is not there, nothing and no version."""

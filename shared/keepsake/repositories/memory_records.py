@@ -61,6 +61,7 @@ def clearance_from(record: list[Any]) -> Clearance:
 def _claim_record(claim: Claim) -> dict[str, Any]:
     record = {
         "id": claim.claim_id,
+        "of": claim.subject,
         "v": claim.value_id,
         "value": claim.value,
         "text": claim.text,
@@ -82,6 +83,7 @@ def _claim_record(claim: Claim) -> dict[str, Any]:
 def _claim(record: dict[str, Any]) -> Claim:
     return Claim(
         claim_id=record["id"],
+        subject=record["of"],
         value_id=record["v"],
         value=record["value"],
         text=record["text"],

@@ -136,6 +136,13 @@ class Sessions:
         alive = [item for item in page.items if whole(item, "hidden_after") > now_ms and not fence.hides(item)]
         return _bounded([read(turn_of, item) for item in alive], _int_position(page))
 
+    def read_tail(self, user_id: str, session_id: str, *, until: int, limit: int, now_ms: int, fence: Fence) -> tuple[Turn, ...]:
+        """The last turns of the log up to a place, oldest first. Fewer where some have left the log."""
+        partition = Keys(user_id, self.keyed).session_log(session_id)
+        page = self.store.query(PageQuery(Table.TURNS, partition, limit, until=until, descending=True))
+        alive = [item for item in page.items if whole(item, "hidden_after") > now_ms and not fence.hides(item)]
+        return tuple(read(turn_of, item) for item in reversed(alive))
+
     def list_headers(self, user_id: str, *, after: str | None, limit: int) -> HeaderPage:
         """A page of the user's sessions, by their ids."""
         keys = Keys(user_id, self.keyed)

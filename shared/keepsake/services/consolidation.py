@@ -1,106 +1,131 @@
-"""Consolidation: turns that were said become what is known. For now it folds them into the research profile.
+"""Consolidation: what was said becomes what is known.
 
-A page of turns, the profile they change, the new watermark and the audit entry are one transaction: a crash anywhere repeats
-nothing and loses nothing.
+A session's turns after its watermark are dealt with page by page, each in three steps: learn (summary, memories, archive,
+pointers), index, finish (pointers confirmed, profile, watermark). Each step may be done again after a crash and ends the same:
+ids are made of the source, and the summary says how far was learned. The watermark moves last: until then recall finds the turns
+in the log.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
-from keepsake.domain.errors import KeepsakeError, StoreUnavailableError
+from keepsake.domain.errors import LeaseLostError, SubjectErasedError
+from keepsake.domain.pending import PendingSessions
 from keepsake.domain.profile import Profile
 from keepsake.domain.profile_learner import ProfilePatterns, ProfileTurn, learn_from_conversation
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn
+from keepsake.ports.item_store import Write
 from keepsake.ports.surroundings import Clock
-from keepsake.repositories.keys import PENDING_SHARDS, pending_shard
+from keepsake.repositories.background import MAX_WRITES
+from keepsake.repositories.leases import Lease
 from keepsake.repositories.sessions import SessionChange, Sessions
+from keepsake.services.indexing import Indexed
+from keepsake.services.page_learning import PageLearning
+from keepsake.services.pages import Page, Pages
 from keepsake.services.retrying import Retrying
 
-_PAGE = 200
+# What the last transaction of a page writes beside confirmed pointers.
+_OTHERS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationReport:
-    """What a run did. `left` counts sessions it could not deal with: they stay pending. Not `complete`: time ran out."""
+    """What was done for one session. Not `complete`: time ran out, and the rest stays pending."""
 
-    sessions: int
-    turns: int
-    left: int
-    complete: bool
+    turns: int = 0
+    memories: int = 0
+    documents: int = 0
+    refused: int = 0
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """Finds pending sessions in the sharded index, never by a scan, and folds their new turns in."""
+    """Consolidates sessions."""
 
     sessions: Sessions
+    pages: Pages
+    learning: PageLearning
     lexicon: TopicLexicon
     patterns: ProfilePatterns
     clock: Clock
     retrying: Retrying
 
-    def run(self, *, until_ms: int) -> ConsolidationReport:
-        """Consolidate every pending session, or as many as there is time for before `until_ms`. Raises StoreUnavailableError."""
-        done = turns = left = 0
-        for user_id, session_id in self._pending():
-            if self.clock.now_ms() >= until_ms:
-                return ConsolidationReport(done, turns, left, complete=False)
-            try:
-                turns += self.consolidate(user_id, session_id)
-                done += 1
-            except StoreUnavailableError:
-                raise
-            except KeepsakeError:
-                # One session that cannot be dealt with must not keep all others waiting.
-                left += 1
-        return ConsolidationReport(done, turns, left, complete=True)
+    def consolidate(self, user_id: str, session_id: str, *, until_ms: int) -> ConsolidationReport:
+        """Deal with a session's turns after its watermark, as far as there is time.
 
-    def consolidate(self, user_id: str, session_id: str) -> int:
-        """Deal with the session's turns after its watermark; how many there were.
-
-        Raises LostRaceError, SubjectErasedError and StoreError.
+        Raises LeaseHeldError, LeaseLostError, ReindexNeededError, IndexUnavailableError, ModelUnavailableError, LostRaceError and
+        StoreError: then what is not done stays pending.
         """
-        total = 0
-        while True:
-            count, more = self.retrying.call(lambda: self._fold_page(user_id, session_id))
-            total += count
-            if not more:
-                return total
+        if self.learning.indexing:
+            self.learning.indexing.current.for_writing()
+        with self.learning.leased.lease(user_id) as lease:
+            return self._all_pages(lease, session_id, until_ms)
 
-    def _pending(self) -> Iterator[tuple[str, str]]:
-        for shard in range(PENDING_SHARDS):
-            # Read whole before the first of it is dealt with, which takes it out of the index.
-            yield from list(self.sessions.list_pending(pending_shard(shard)))
+    def _all_pages(self, lease: Lease, session_id: str, until_ms: int) -> ConsolidationReport:
+        report = ConsolidationReport()
+        while page := self.pages.next(lease.user_id, session_id):
+            if self.clock.now_ms() >= until_ms:
+                return replace(report, complete=False)
+            report = self._dealt_with(lease, page, report)
+            if not page.more:
+                break
+        return report
 
-    def _fold_page(self, user_id: str, session_id: str) -> tuple[int, bool]:
-        """One page of turns: how many, and whether more follow."""
-        now_ms = self.clock.now_ms()
-        snapshot = self.sessions.load(user_id, session_id, now_ms=now_ms, buffer=False)
-        header = snapshot.header.value
-        if header is None or header.pending_since_ms is None:
-            return 0, False
-        page = self.sessions.read_log(
-            user_id, session_id, after=header.watermark_ms, limit=_PAGE, now_ms=now_ms, fence=snapshot.fence
+    def _dealt_with(self, lease: Lease, page: Page, report: ConsolidationReport) -> ConsolidationReport:
+        indexed, changed = Indexed((), 0), 0
+        if page.turns:
+            learned = self.learning.learn(lease, page)
+            changed = learned.changed
+            if indexing := self.learning.indexing:
+                drafts = self.learning.drafts(lease, page, learned.touched, indexing)
+                indexed = indexing.put(lease, drafts)
+        self.retrying.call(lambda: self._finish(lease, page, indexed))
+        return ConsolidationReport(
+            report.turns + len(page.turns),
+            report.memories + changed,
+            report.documents + len(indexed.confirmed),
+            report.refused + indexed.refused,
         )
-        # Without a further page everything up to the header's last turn is dealt with, also what has left the log by its age.
-        watermark_ms = page.next if page.next is not None else header.last_turn_ms
+
+    def _finish(self, lease: Lease, page: Page, indexed: Indexed) -> None:
+        """Confirm the pointers, fold the page into the profile, and move the watermark."""
+        now_ms, user_id = self.clock.now_ms(), lease.user_id
+        snapshot = self.sessions.load(user_id, page.session_id, now_ms=now_ms, buffer=False)
+        header = snapshot.header.value
+        if header is None:
+            raise LeaseLostError("the session was erased while this was under way")
+        if header.watermark_ms >= page.end_ms:
+            return  # an unanswered write of ours had taken effect
+        moved = header.consolidated(page.end_ms, len(page.turns))
         profile = snapshot.profile.value or Profile()
         learned = learn_from_conversation(profile, _lessons(page.turns, profile), self.lexicon, self.patterns)
-        counts = {"turn": len(page.turns), "profile": int(learned != profile)}
-        self.sessions.commit(
-            user_id,
-            session_id,
-            snapshot,
-            SessionChange(
-                at_ms=now_ms,
-                header=header.consolidated(watermark_ms),
-                events=(AuditEvent(Action.SESSION_CONSOLIDATED, Actor.SCHEDULE, now_ms, counts, {}),),
-                profile=learned if learned != profile else None,
-            ),
+        pending = snapshot.pending.value or PendingSessions()
+        waits = page.session_id in pending.since_ms
+        counts = {"turn": len(page.turns), "document": len(indexed.confirmed), "profile": int(learned != profile)}
+        change = SessionChange(
+            at_ms=now_ms,
+            header=moved,
+            events=(AuditEvent(Action.SESSION_CONSOLIDATED, Actor.SCHEDULE, now_ms, counts, {}),),
+            profile=learned if learned != profile else None,
+            pending=pending.without_session(page.session_id) if waits and moved.pending_since_ms is None else None,
+            others=tuple(self._confirmations(lease, indexed)),
+            background=True,
         )
-        return len(page.turns), page.next is not None
+        try:
+            self.sessions.commit(user_id, page.session_id, snapshot, change)
+        except SubjectErasedError as error:
+            raise LeaseLostError("something of the user was erased while this was under way") from error
+
+    def _confirmations(self, lease: Lease, indexed: Indexed) -> list[Write]:
+        """The writes of confirmed pointers and of the lease; what does not fit beside the watermark is written before it."""
+        learning = self.learning
+        writes = learning.indexing.confirmed_writes(lease, indexed) if learning.indexing else []
+        if len(writes) > MAX_WRITES - _OTHERS:
+            learning.leased.write(lease, writes, Action.INDEX_UPDATED, document=len(writes))
+            writes = []
+        return [learning.leased.renewal(lease), *writes]
 
 
 def _lessons(turns: tuple[Turn, ...], profile: Profile) -> list[ProfileTurn]:

@@ -1,12 +1,16 @@
 """From a session and a caller's wishes to a context window: only what the principal may see goes in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import starmap
 
-from keepsake.domain.clearance import visible
+from keepsake.domain.clearance import Clearance, visible
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble
+from keepsake.domain.digest import Digest
 from keepsake.domain.model_profiles import ModelProfiles
 from keepsake.domain.principal import Principal
 from keepsake.domain.profile import Profile, profile_lines, welcome_back
+from keepsake.domain.recall import RecallHit
+from keepsake.domain.remembered import remembered_items
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.summary import TurnReader
 from keepsake.domain.turns import visible_exchanges
@@ -37,6 +41,14 @@ class WindowWish:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is known of the user anyway, and what recall found for this turn."""
+
+    digest: Digest = field(default_factory=Digest)
+    hits: tuple[RecallHit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ContextWindows:
     """Assembles contexts."""
 
@@ -45,13 +57,14 @@ class ContextWindows:
     reader: TurnReader
     clock: Clock
 
-    def assemble(
+    def assemble(  # noqa: PLR0913 - all that a window is made of
         self,
         principal: Principal,
         wish: WindowWish,
         *,
         buffer: SessionBuffer,
         profile: Profile | None,
+        remembered: Remembered,
         message_tokens: int,
         welcome: bool,
     ) -> ContextWindow:
@@ -71,9 +84,19 @@ class ContextWindows:
             reader=self.reader,
             profile_lines=profile_lines(known, self.clock.now_ms()),
             welcome=welcome_back(known) if welcome else None,
-            items=tuple(self._item(number, item) for number, item in enumerate(wish.items)),
+            items=(
+                *(self._item(number, item) for number, item in enumerate(wish.items)),
+                *(
+                    item.counted(self.tokens.count)
+                    for item in remembered_items(remembered.digest.visible(cleared), remembered.hits)
+                ),
+            ),
         )
         return assemble(request, self.tokens.count)
+
+    def _remembered(self, clearance: Clearance, remembered: Remembered) -> tuple[ContextItem, ...]:
+        items = remembered_items(remembered.digest.visible(clearance), visible(clearance, remembered.hits))
+        return tuple(item.counted(self.tokens.count) for item in items)
 
     def _item(self, number: int, item: HostItem) -> ContextItem:
         counted = ContextItem(

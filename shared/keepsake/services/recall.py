@@ -1,21 +1,270 @@
-"""What stands behind the recall port until there is an index: it finds nothing, and says why it did or did not look."""
+"""Recall: one question to the index, one reading of the truth, and our own ranking over all of it.
 
-from dataclasses import dataclass
+What the index does not know yet takes part: turns that wait for consolidation, and the digest's memories. When the index or the
+embedder does not answer, these are what is left, and the answer says so.
+"""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from keepsake.domain.digest import weight
+from keepsake.domain.errors import IndexUnavailableError, ModelUnavailableError
+from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.knowledge import INSTITUTION
+from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.principal import Principal
-from keepsake.ports.recall import Recalled, RecallRequest, RecallWish
+from keepsake.domain.queries import QueryReading, QueryWords, read_query
+from keepsake.domain.ranking import Ranked, RankingQuery, RankingWeights, rank
+from keepsake.domain.recall import RecallHit
+from keepsake.domain.sanitizing import for_embedding
+from keepsake.domain.search import Candidate, DocumentKind, FieldStatistics, Found, IndexQuery
+from keepsake.domain.vectors import Vector
+from keepsake.ports.embedding import Embedder, Purpose
+from keepsake.ports.item_store import Item, ItemStore, Key, Page, PageQuery, Table
+from keepsake.ports.recall import Recalled, RecallRequest, RecallScene
+from keepsake.ports.search_index import SearchIndex
+from keepsake.ports.surroundings import Clock
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.records import read, whole
+from keepsake.repositories.session_records import turn_of
+from keepsake.services.drafts import Drafts
+from keepsake.services.freshness import Fresh, fresh_memories, fresh_turns, with_fresh
+from keepsake.services.hydration import Reading, Truth, truth_key
+from keepsake.services.indexing import CurrentIndex
 
-_REASONS = {
-    RecallWish.ALWAYS: "asked_by_caller",
-    RecallWish.NEVER: "declined_by_caller",
-    RecallWish.AUTO: "no_index",
-}
+PER_ARM = 50
+# Of what stands in the log the newest sessions are read, so many turns of each.
+MAX_PENDING_SESSIONS = 8
+MAX_PENDING_TURNS = 100
+_FEW_TERMS = 2
+_NOTHING = Found((), FieldStatistics(), FieldStatistics())
+SEARCHED = "searched"
+NO_INDEX = "no_index"
 
 
 @dataclass(frozen=True, slots=True)
-class NothingRecalled:
-    """Recall over an empty past."""
+class SearchSide:
+    """What a search needs: the index, and the embedder whose vectors it holds."""
 
-    def recall(self, principal: Principal, request: RecallRequest) -> Recalled:  # noqa: ARG002 - an empty past has no owner
-        """No hits."""
-        return Recalled(ran=request.wish is RecallWish.ALWAYS, reason=_REASONS[request.wish])
+    index: SearchIndex
+    current: CurrentIndex
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What the index found, why that is less than it could be, and the scale of its cosines."""
+
+    found: Found
+    reason: str = SEARCHED
+    weak_below: float = 0.0
+    strong_above: float = 1.0
+
+    @property
+    def degraded(self) -> bool:
+        return self.reason != SEARCHED
+
+
+@dataclass(frozen=True, slots=True)
+class Recalling:
+    """Recall over index, log and digest."""
+
+    store: ItemStore
+    search: SearchSide | None
+    attributes: Attributes
+    vocabulary: QueryWords
+    weights: RankingWeights
+    keyed: KeyedHash
+    clock: Clock
+
+    def recall(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> Recalled:
+        """As the port says."""
+        if request.about_me and DocumentKind.MEMORY in request.kinds:
+            return Recalled(ran=True, reason=SEARCHED, hits=self._known_of(principal, request, scene))
+        request, reading = self._read(request)
+        searched = self._searched(principal, request, reading)
+        fresh = self._fresh_memories(principal, request, scene, reading)
+        shortlist = self._shortlist(searched, request, fresh, reading)
+        items, pages = self._fetched(principal, scene, request, shortlist)
+        fresh += self._fresh_turns(principal, request, scene, reading, pages)
+        ranked = self._ranked(searched, request, reading, fresh)
+        truth = Truth(items, self.attributes, self._reader(principal, request, scene))
+        hits = self._hits(truth, ranked, {one.candidate.document_id: one for one in fresh}, request, scene)
+        return Recalled(ran=True, reason=searched.reason, degraded=searched.degraded, hits=hits)
+
+    def _read(self, request: RecallRequest) -> tuple[RecallRequest, QueryReading]:
+        """The request and what it says; one that says next to nothing is read with what was said before it."""
+        reading = read_query(request.text, request.at_ms, self.vocabulary)
+        if request.before and len(reading.terms) < _FEW_TERMS:
+            request = replace(request, text=f"{request.text}\n{request.before}")
+            reading = read_query(request.text, request.at_ms, self.vocabulary)
+        return request, reading
+
+    # ---- The index
+
+    def _searched(self, principal: Principal, request: RecallRequest, reading: QueryReading) -> _Searched:
+        if self.search is None:
+            return _Searched(_NOTHING, NO_INDEX)
+        model = self.search.embedder.model
+        scale = (model.weak_below, model.strong_above)
+        try:
+            vector, reason = self._vector(self.search, request.text)
+            query = IndexQuery(
+                owners=(principal.user_id, INSTITUTION),
+                clearance=principal.clearance,
+                kinds=request.kinds,
+                terms=reading.terms,
+                vector=vector,
+                since_ms=request.since_ms,
+                until_ms=request.until_ms,
+                per_arm=PER_ARM,
+            )
+            return _Searched(self.search.index.search(query), reason, *scale)
+        except IndexUnavailableError as error:
+            return _Searched(_NOTHING, error.code, *scale)
+
+    def _vector(self, search: SearchSide, text: str) -> tuple[Vector | None, str]:
+        """The query's vector, if the index holds vectors of the same model; and why there is none, if there is none."""
+        physical = search.current.for_reading()
+        if physical is None:
+            return None, SEARCHED
+        if not search.current.matches(physical):
+            return None, "reindex_needed"
+        try:
+            return search.embedder.embed([for_embedding(text)], Purpose.QUERY)[0], SEARCHED
+        except ModelUnavailableError as error:
+            return None, error.code
+
+    # ---- What the index does not know
+
+    def _fresh_memories(
+        self, principal: Principal, request: RecallRequest, scene: RecallScene, reading: QueryReading
+    ) -> list[Fresh]:
+        if DocumentKind.MEMORY not in request.kinds:
+            return []
+        drafts = Drafts(Keys(principal.user_id, self.keyed))
+        entries = scene.digest.visible(principal.clearance).entries
+        in_time = [memory for memory in entries if _in_time(memory.last_said_ms, request)]
+        return [one for one in fresh_memories(drafts, in_time, reading.terms) if one.candidate.matches]
+
+    def _fresh_turns(
+        self, principal: Principal, request: RecallRequest, scene: RecallScene, reading: QueryReading, pages: Sequence[Page]
+    ) -> list[Fresh]:
+        drafts = Drafts(Keys(principal.user_id, self.keyed))
+        now_ms = self.clock.now_ms()
+        found: list[Fresh] = []
+        for session_id, page in zip(_pending(scene, request), pages, strict=True):
+            alive = [
+                item for item in page.items if whole(item, "hidden_after") > now_ms and whole(item, "epoch", 0) >= scene.epoch
+            ]
+            turns = [read(turn_of, item) for item in reversed(alive)]
+            found += fresh_turns(drafts, session_id, turns, principal.clearance, reading.terms)
+        return [one for one in found if _in_time(one.candidate.occurred_at_ms, request)]
+
+    # ---- One reading of the truth
+
+    def _shortlist(self, searched: _Searched, request: RecallRequest, fresh: Sequence[Fresh], reading: QueryReading) -> list[Key]:
+        """Where the truth of those stands that can still be among the best."""
+        ranked = self._ranked(searched, request, reading, fresh)
+        keys: dict[Key, None] = {}
+        for one in ranked[: 2 * request.limit + 20]:
+            key = truth_key(one.candidate)
+            if key:
+                keys[key] = None
+        return list(keys)
+
+    def _fetched(
+        self, principal: Principal, scene: RecallScene, request: RecallRequest, keys: list[Key]
+    ) -> tuple[dict[Key, Item], tuple[Page, ...]]:
+        log = Keys(principal.user_id, self.keyed)
+        pages = [
+            PageQuery(Table.TURNS, log.session_log(session_id), MAX_PENDING_TURNS, until=_LATEST, descending=True)
+            for session_id in _pending(scene, request)
+        ]
+        if not keys and not pages:
+            return {}, ()
+        items, found = self.store.fetch(keys, pages)
+        since = scene.pending.since_ms
+        return dict(items), tuple(
+            replace(page, items=tuple(item for item in page.items if int(item.key.sort) >= since[session_id]))
+            for session_id, page in zip(_pending(scene, request), found, strict=True)
+        )
+
+    def _ranked(
+        self, searched: _Searched, request: RecallRequest, reading: QueryReading, fresh: Sequence[Fresh]
+    ) -> tuple[Ranked, ...]:
+        """All candidates in order. What is fresh takes the place of what the index has of the same."""
+        own = {one.candidate.document_id for one in fresh}
+        known: dict[str, Candidate] = {one.document_id: one for one in searched.found.candidates}
+        candidates = [candidate for candidate in known.values() if candidate.document_id not in own]
+        for one in fresh:
+            indexed = known.get(one.candidate.document_id)
+            candidates.append(replace(one.candidate, cosine=indexed.cosine) if indexed else one.candidate)
+        new = [one for one in fresh if one.candidate.document_id not in known]
+        turn = with_fresh(searched.found.turn, (one.terms for one in new), reading.terms)
+        window = with_fresh(searched.found.window, (one.window_terms for one in new), reading.terms)
+        query = RankingQuery(reading, request.at_ms, searched.weak_below, searched.strong_above)
+        return rank(query, candidates, turn, window, self.weights)
+
+    def _reader(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> Reading:
+        now_ms = self.clock.now_ms()
+        as_of_ms = request.as_of_ms
+        return Reading(
+            principal.clearance, scene.epoch, now_ms, now_ms if as_of_ms is None else as_of_ms, past_only=as_of_ms is not None
+        )
+
+    def _hits(
+        self,
+        truth: Truth,
+        ranked: Sequence[Ranked],
+        fresh: dict[str, Fresh],
+        request: RecallRequest,
+        scene: RecallScene,
+    ) -> tuple[RecallHit, ...]:
+        hits: list[RecallHit] = []
+        for one in ranked:
+            if one.candidate.document_id in scene.shown:
+                continue
+            hit = _of_fresh(truth, one, fresh.get(one.candidate.document_id)) or truth.hit(one)
+            if hit:
+                hits.append(hit)
+            if len(hits) == request.limit:
+                break
+        return tuple(hits)
+
+    def _known_of(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
+        """What matters most of what is known of the user."""
+        truth = Truth({}, self.attributes, self._reader(principal, request, scene))
+        drafts = Drafts(Keys(principal.user_id, self.keyed))
+        hits = []
+        for memory in scene.digest.visible(principal.clearance).entries:
+            for one in fresh_memories(drafts, [memory], ()):
+                score = round(weight(memory), 4)
+                hit = truth.memory(memory, Ranked(one.candidate, score, {"importance": score}))
+                if hit and _in_time(memory.last_said_ms, request):
+                    hits.append(hit)
+        return tuple(hits[: request.limit])
+
+
+_LATEST = 2**53
+
+
+def _pending(scene: RecallScene, request: RecallRequest) -> list[str]:
+    """The sessions whose turns in the log take part: those that were the last to begin to wait."""
+    if DocumentKind.TURN not in request.kinds:
+        return []
+    newest = sorted(scene.pending.since_ms, key=lambda session_id: (-scene.pending.since_ms[session_id], session_id))
+    return newest[:MAX_PENDING_SESSIONS]
+
+
+def _in_time(occurred_at_ms: int, request: RecallRequest) -> bool:
+    after = request.since_ms is None or occurred_at_ms >= request.since_ms
+    return after and (request.until_ms is None or occurred_at_ms <= request.until_ms)
+
+
+def _of_fresh(truth: Truth, ranked: Ranked, fresh: Fresh | None) -> RecallHit | None:
+    if fresh is None:
+        return None
+    if fresh.turn:
+        return truth.turn(fresh.turn, ranked)
+    return truth.memory(fresh.memory, ranked) if fresh.memory else None

@@ -5,23 +5,26 @@ from dataclasses import dataclass, replace
 from keepsake.domain.audit import Action, Actor, AuditEvent
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.context import ContextWindow
+from keepsake.domain.digest import Digest
 from keepsake.domain.errors import ClearanceExceededError, InvalidRequestError, TurnIdReusedError
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.header import SessionHeader
 from keepsake.domain.ids import checked_id
+from keepsake.domain.pending import PendingSessions
 from keepsake.domain.principal import Principal
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.summary import Summarizer
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn, check_turn_size, rendered
-from keepsake.ports.recall import Recall, Recalled, RecallRequest, RecallWish
+from keepsake.ports.recall import Recalled, RecallWish
 from keepsake.ports.surroundings import Clock, IdFactory
 from keepsake.ports.tokens import TokenCounter
 from keepsake.repositories.keys import session_chain
 from keepsake.repositories.session_records import TurnMarker
 from keepsake.repositories.sessions import SessionChange, Sessions, SessionSnapshot, turn_marker
-from keepsake.services.context_windows import ContextWindows, WindowWish
+from keepsake.services.context_windows import ContextWindows, Remembered, WindowWish
 from keepsake.services.retrying import Retrying
+from keepsake.services.turn_recall import REPEATED, Asked, TurnRecall
 
 # How far ahead of ours a caller's clock may be.
 MAX_AHEAD_MS = 5 * 60 * 1000
@@ -82,12 +85,21 @@ class _Opening:
 
 
 @dataclass(frozen=True, slots=True)
+class _Scene:
+    """The session as it was read, as the turn finds it, and as the turn leaves it."""
+
+    snapshot: SessionSnapshot
+    opening: _Opening
+    buffer: SessionBuffer
+
+
+@dataclass(frozen=True, slots=True)
 class Turns:
     """Takes turns."""
 
     sessions: Sessions
     windows: ContextWindows
-    recall: Recall
+    recalling: TurnRecall
     lexicon: TopicLexicon
     tokens: TokenCounter
     summarizer: Summarizer
@@ -145,7 +157,7 @@ class Turns:
         opening = self._opening(command.session_id, snapshot, now_ms)
         turn = _turn(command, write, opening.header.next_place(now_ms), now_ms)
         buffer = self._appended(opening.buffer, turn)
-        recalled = self.recall.recall(principal, RecallRequest(command.text, command.recall, turn.occurred_at_ms))
+        recalled = self.recalling.recalled(principal, _asked(command, turn), snapshot, opening.buffer)
         outcome = TurnOutcome(
             session_id=command.session_id,
             is_new=opening.is_new,
@@ -155,11 +167,14 @@ class Turns:
             turn_id=turn.turn_id,
             place_ms=turn.timestamp_ms,
             replayed=False,
-            window=self._window(principal, command, write, opening, buffer, snapshot),
+            window=self._window(principal, command, write, _Scene(snapshot, opening, buffer), recalled),
             recalled=recalled,
             topics=buffer.intents.visible_topics(principal.clearance),
         )
         change = self._change(opening, buffer, turn, write, now_ms)
+        if opening.header.pending_since_ms is None:
+            pending = snapshot.pending.value or PendingSessions()
+            change = replace(change, pending=pending.with_session(command.session_id, turn.timestamp_ms))
         self.sessions.commit(principal.user_id, command.session_id, snapshot, change)
         return outcome
 
@@ -203,24 +218,16 @@ class Turns:
             user_events=opening.user_events,
         )
 
-    def _window(
-        self,
-        principal: Principal,
-        command: TakeTurn,
-        write: _Write,
-        opening: _Opening,
-        buffer: SessionBuffer,
-        snapshot: SessionSnapshot,
-    ) -> ContextWindow:
+    def _window(self, principal: Principal, command: TakeTurn, write: _Write, scene: _Scene, recalled: Recalled) -> ContextWindow:
         """The context of the turns before this one, under the topics that this one leaves active."""
-        before = replace(opening.buffer, intents=buffer.intents)
         return self.windows.assemble(
             principal,
             command.window,
-            buffer=before,
-            profile=snapshot.profile.value,
+            buffer=replace(scene.opening.buffer, intents=scene.buffer.intents),
+            profile=scene.snapshot.profile.value,
+            remembered=Remembered(scene.snapshot.digest.value or Digest(), recalled.hits),
             message_tokens=write.tokens,
-            welcome=opening.is_new,
+            welcome=scene.opening.is_new,
         )
 
     def _repeated(
@@ -254,12 +261,17 @@ class Turns:
                 command.window,
                 buffer=before,
                 profile=snapshot.profile.value,
+                remembered=Remembered(snapshot.digest.value or Digest()),
                 message_tokens=write.tokens,
                 welcome=opened,
             ),
-            recalled=self.recall.recall(principal, RecallRequest(command.text, RecallWish.NEVER, now_ms)),
+            recalled=Recalled(ran=False, reason=REPEATED),
             topics=buffer.intents.visible_topics(principal.clearance),
         )
+
+
+def _asked(command: TakeTurn, turn: Turn) -> Asked:
+    return Asked(command.session_id, command.role, command.text, command.recall, turn.occurred_at_ms)
 
 
 def _turn(command: TakeTurn, write: _Write, place_ms: int, now_ms: int) -> Turn:

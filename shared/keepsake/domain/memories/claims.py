@@ -30,11 +30,13 @@ class Stance(StrEnum):
 class Claim:
     """Something said once. `claim_id` is made of its source, so that the same words read twice are one claim.
 
-    `value_id` names the value within ids of memories, in letters and digits; empty where an ending is meant of whatever held. `said_at_ms` is the world's time, `recorded_at_ms` ours. `valid_from_ms` and
+    `subject` is as it was said. `value_id` names the value within ids of memories, in letters and digits; empty where an ending is
+    meant of whatever held. `said_at_ms` is the world's time, `recorded_at_ms` ours. `valid_from_ms` and
     `valid_to_ms` only where it says since when and until when. `confirmed`: the user said it of the memory itself.
     """
 
     claim_id: str
+    subject: str
     value_id: str
     value: str
     text: str

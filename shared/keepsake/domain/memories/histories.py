@@ -1,7 +1,7 @@
 """From what was said of a slot to what held when: the one place where a newer word takes the place of an older one.
 
-Claims are read in the order in which they were said. The value that holds is the last one affirmed; it ends where another one of the
-same slot begins, where somebody says that it ended, or never was where somebody says that.
+Claims are read in the order in which they were said. The value that holds is the last one affirmed; it ends where another one of
+the same slot begins or where somebody says that it ended, and never was where somebody says that.
 """
 
 from collections.abc import Iterable
@@ -119,7 +119,7 @@ def _memory(claims: Claims, stint: _Stint, names: dict[int, str]) -> Memory:
     return Memory(
         memory_id=names[id(stint)],
         type=claims.type,
-        subject=claims.slot.subject,
+        subject=telling.subject,
         attribute=claims.slot.attribute,
         value=telling.value,
         text=telling.text,

@@ -34,6 +34,7 @@ class SourceType(StrEnum):
     RECORDING = "recording"
     EXPLICIT = "explicit"
     IMPORT = "import"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,9 @@ class Statement:
 class Memory:
     """One lasting item about a user. Values only: a change of what is known makes another memory.
 
-    `valid_from_ms` and `valid_to_ms` (None: until now) are the world's time, `recorded_at_ms` and `last_recorded_ms` are ours: when it
-    first and last reached us. `said` counts how often it was said, `last_said_ms` is when last. `superseded_by` is the id of the
-    memory that took its place. `confirmed` and `denied` (it never was so): by the user.
+    `valid_from_ms` and `valid_to_ms` (None: until now) are the world's time; `recorded_at_ms` and `last_recorded_ms` are ours, when
+    it first and last reached us. `said` counts how often it was said, `last_said_ms` is when last. `superseded_by` is the id of the
+    memory that took its place. `confirmed`: by the user. `denied`: it never was so.
     """
 
     memory_id: str

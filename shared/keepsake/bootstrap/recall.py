@@ -1,0 +1,51 @@
+"""Recall, put together. Imported by those functions that recall, when they first do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keepsake.adapters.data_files import load_attributes, load_query_words, load_ranking_weights, load_recall_gate
+from keepsake.repositories.memories import Memories
+from keepsake.services.asking import Asking
+from keepsake.services.indexing import CurrentIndex
+from keepsake.services.recall import Recalling, SearchSide
+from keepsake.services.turn_recall import TurnRecall
+
+if TYPE_CHECKING:
+    from keepsake.bootstrap.runtime import Runtime
+
+
+def make_recalling(runtime: Runtime) -> Recalling:
+    """Recall over the stores and, where there is one, the index."""
+    index, embedder = runtime.index, runtime.embedder
+    search = None
+    if index is not None and embedder is not None:
+        current = CurrentIndex(index, embedder.model, runtime.settings.search_alias, runtime.clock)
+        search = SearchSide(index, current, embedder)
+    return Recalling(
+        store=runtime.store,
+        search=search,
+        attributes=load_attributes(),
+        vocabulary=load_query_words(),
+        weights=load_ranking_weights(),
+        keyed=runtime.keyed,
+        clock=runtime.clock,
+    )
+
+
+def make_turn_recall(runtime: Runtime) -> TurnRecall:
+    """Recall as a turn uses it."""
+    return TurnRecall(make_recalling(runtime), load_recall_gate(), runtime.keyed)
+
+
+def make_asking(runtime: Runtime) -> Asking:
+    """Recall as a caller asks for it."""
+    return Asking(Memories(runtime.store, runtime.keyed), make_recalling(runtime), load_recall_gate())
+
+
+def prime() -> None:
+    """Load what a first recall would wait for and what holds no secret."""
+    load_attributes()
+    load_query_words()
+    load_ranking_weights()
+    load_recall_gate()

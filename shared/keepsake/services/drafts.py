@@ -1,0 +1,199 @@
+"""Drafts of index documents: what is to be found, worked out of the truth. The same truth always gives the same drafts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from keepsake.domain.analysis import index_terms
+from keepsake.domain.archive import ArchiveChunk
+from keepsake.domain.clearance import OPEN, Clearance
+from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.knowledge import KnowledgeDocument, passages
+from keepsake.domain.memories.values import Memory
+from keepsake.domain.search import DocumentKind
+from keepsake.domain.summary import SessionSummary
+from keepsake.domain.text import folded
+from keepsake.domain.turns import Role, Turn
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.refs import TruthRef, memory_ref
+
+# Turns before and after one that are scored with it: windows of five turns.
+REACH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document before it is embedded. `text` is what is embedded and excerpted, `terms` are of it."""
+
+    document_id: str
+    kind: DocumentKind
+    ref: str
+    text: str
+    terms: tuple[str, ...]
+    window_terms: tuple[str, ...]
+    occurred_at_ms: int
+    clearance: Clearance = OPEN
+    session_id: str = ""
+    speaker: str = ""
+    role: str = ""
+    retention_expires_ms: int | None = None
+
+
+def is_searchable(turn: Turn) -> bool:
+    """Whether a turn is something that somebody said. Results of tools are not searched."""
+    return turn.role is not Role.TOOL
+
+
+def spoken(turn: Turn) -> str:
+    """A turn as it is searched: with who says it, where that is known by name."""
+    return f"{turn.name}: {turn.text}" if turn.name else turn.text
+
+
+def turn_terms(turn: Turn) -> tuple[str, ...]:
+    """The terms of a turn as it is searched."""
+    return index_terms(spoken(turn))
+
+
+def speaker_of(turn: Turn) -> str:
+    """The folded name of who speaks, empty where it is not known."""
+    return folded(turn.name).strip() if turn.name else ""
+
+
+def windowed(turns: Sequence[Turn]) -> list[tuple[Turn, tuple[str, ...], tuple[str, ...]]]:
+    """Each of a session's turns with its own terms and those of its window, in order.
+
+    Neighbours that a reader of the turn might not see are no part of its window, else words of theirs could be searched for.
+    """
+    terms = [turn_terms(turn) for turn in turns]
+    found = []
+    for place, turn in enumerate(turns):
+        near = range(max(0, place - REACH), min(len(turns), place + REACH + 1))
+        seen = (terms[other] for other in near if turn.clearance.covers(turns[other].clearance))
+        found.append((turn, terms[place], tuple(chain.from_iterable(seen))))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Makes drafts of one owner's items."""
+
+    keys: Keys
+
+    @property
+    def _keyed(self) -> KeyedHash:
+        return self.keys.keyed
+
+    def turn_id(self, session_id: str, place_ms: int) -> str:
+        """The document id of a turn."""
+        return "t." + self._keyed.of("turn-document", self.keys.user_id, session_id, str(place_ms))
+
+    def turns(
+        self, session_id: str, turns: Sequence[Turn], refs: Mapping[int, str], expires_ms: Mapping[int, int]
+    ) -> list[Draft]:
+        """Drafts of those of a session's turns whose places `refs` knows; the others only lend their words to windows.
+
+        `expires_ms` says by place when their retention ends.
+        """
+        said = [turn for turn in turns if is_searchable(turn)]
+        return [
+            Draft(
+                document_id=self.turn_id(session_id, turn.timestamp_ms),
+                kind=DocumentKind.TURN,
+                ref=refs[turn.timestamp_ms],
+                text=spoken(turn),
+                terms=terms,
+                window_terms=window_terms,
+                occurred_at_ms=turn.occurred_at_ms,
+                clearance=turn.clearance,
+                session_id=session_id,
+                speaker=speaker_of(turn),
+                role=turn.role.value,
+                retention_expires_ms=expires_ms.get(turn.timestamp_ms),
+            )
+            for turn, terms, window_terms in windowed(said)
+            if turn.timestamp_ms in refs
+        ]
+
+    def refs_of(self, chunks: Iterable[ArchiveChunk]) -> dict[int, str]:
+        """Where the truth of each archived turn stands, by its place."""
+        return {
+            turn.timestamp_ms: str(TruthRef(DocumentKind.TURN, self._chunk_sort(chunk), str(turn.timestamp_ms)))
+            for chunk in chunks
+            for turn in chunk.turns
+        }
+
+    def _chunk_sort(self, chunk: ArchiveChunk) -> str:
+        return str(self.keys.archive(chunk.session_id, chunk.first_place_ms).sort)
+
+    def summary(self, session_id: str, summary: SessionSummary, occurred_at_ms: int) -> list[Draft]:
+        """The draft of a session's summary; none of an empty one."""
+        if summary.is_empty:
+            return []
+        content = summary.text()
+        terms = index_terms(content)
+        document_id = "s." + self._keyed.of("summary-document", self.keys.user_id, session_id)
+        ref = TruthRef(DocumentKind.SUMMARY, str(self.keys.summary(session_id).sort))
+        return [
+            Draft(
+                document_id,
+                DocumentKind.SUMMARY,
+                str(ref),
+                content,
+                terms,
+                terms,
+                occurred_at_ms,
+                clearance=summary.clearance,
+                session_id=session_id,
+            )
+        ]
+
+    def memories(self, memories: Iterable[Memory]) -> list[Draft]:
+        """Drafts of memories, those that hold no longer among them: somebody may ask for a past day."""
+        return [_memory_draft(memory) for memory in memories if not memory.denied]
+
+    def passages(self, document: KnowledgeDocument) -> list[Draft]:
+        """Drafts of a knowledge document's passages."""
+        name = self.passages_prefix(document.document_id)
+        sort = str(self.keys.document(document.document_id).sort)
+        drafts = []
+        for number, passage in enumerate(passages(document.text)):
+            content = f"{document.title}\n{passage}"
+            terms = index_terms(content)
+            drafts.append(
+                Draft(
+                    f"{name}{number:05d}",
+                    DocumentKind.DOCUMENT,
+                    str(TruthRef(DocumentKind.DOCUMENT, sort, str(number))),
+                    content,
+                    terms,
+                    terms,
+                    document.occurred_at_ms,
+                    clearance=document.clearance,
+                )
+            )
+        return drafts
+
+    def passages_prefix(self, document_id: str) -> str:
+        """How the document ids of all passages of a knowledge document begin."""
+        return "d." + self._keyed.of("passage-document", self.keys.user_id, document_id) + "."
+
+
+def memories_prefix(slot_id: str) -> str:
+    """How the document ids of all memories of a slot begin."""
+    return f"m.{slot_id}."
+
+
+def _memory_draft(memory: Memory) -> Draft:
+    about = "" if memory.subject == "user" else memory.subject
+    content = " ".join(filter(None, (about, memory.attribute.replace("_", " "), memory.value, memory.text)))
+    terms = index_terms(content)
+    return Draft(
+        "m." + memory.memory_id,
+        DocumentKind.MEMORY,
+        str(memory_ref(memory.memory_id)),
+        memory.text,
+        terms,
+        terms,
+        memory.last_said_ms,
+        clearance=memory.clearance,
+    )

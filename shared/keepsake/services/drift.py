@@ -1,0 +1,124 @@
+"""Drift: what the index holds of a user beside what it should. The truth decides; the index is brought in line."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from keepsake.domain.audit import Action
+from keepsake.domain.errors import AccessDeniedError, UnprocessableError
+from keepsake.domain.memories.histories import history
+from keepsake.domain.principal import Principal
+from keepsake.ports.search_index import IndexedDocument
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.leases import Lease
+from keepsake.repositories.memories import Memories
+from keepsake.repositories.pointers import Pointer
+from keepsake.repositories.stored import Fence
+from keepsake.services.drafts import Drafts
+from keepsake.services.indexing import Indexing
+from keepsake.services.leased_work import LeasedWork
+from keepsake.services.rebuilding import Rebuilding
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What was found. `strays` are documents without a pointer, `lost` pointers without their document in the current index, and
+    `unindexed` memories without either. `repaired` counts documents that were put or removed.
+    """
+
+    documents: int
+    pointers: int
+    memories: int
+    strays: int
+    lost: int
+    unindexed: int
+    repaired: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DriftCheck:
+    """Compares and repairs, one user at a time."""
+
+    memories: Memories
+    leased: LeasedWork
+    indexing: Indexing | None
+    rebuilding: Rebuilding
+
+    def ask(self, principal: Principal, user_id: str | None, *, repair: bool) -> Drift:
+        """For an admin: a user's drift (without a user, one's own). Raises AccessDeniedError and what `check` raises."""
+        if not principal.is_admin:
+            raise AccessDeniedError("this is for admins")
+        return self.check(user_id or principal.user_id, repair=repair)
+
+    def check(self, user_id: str, *, repair: bool) -> Drift:
+        """Compare, and repair if wanted.
+
+        Raises LeaseHeldError, LeaseLostError, ReindexNeededError, IndexUnavailableError, ModelUnavailableError and StoreError.
+        """
+        if self.indexing is None:
+            raise UnprocessableError("this installation has no search index")
+        name = self.indexing.current.for_writing().name
+        with self.leased.lease(user_id) as lease:
+            documents = {document.document_id: document for document in self._documents(user_id, self.indexing)}
+            pointers = {pointer.document_id: pointer for pointer in self.indexing.pointers_under(user_id, "")}
+            wanted = self._memory_refs(user_id, lease.fence)
+            strays = [document for document_id, document in documents.items() if document_id not in pointers]
+            lost = [one for document_id, one in pointers.items() if document_id not in documents or _astray(one, name)]
+            unindexed = [document_id for document_id in wanted if document_id not in pointers]
+            found = Drift(len(documents), len(pointers), len(wanted), len(strays), len(lost), len(unindexed))
+            if not repair:
+                return found
+            refs = [*(pointer.ref for pointer in lost), *(wanted[document_id] for document_id in unindexed)]
+            refs += [document.ref for document in strays]
+            ids = {*(pointer.document_id for pointer in lost), *unindexed, *(document.document_id for document in strays)}
+            repaired = self._repaired(lease, self.indexing, refs, ids, strays, lost)
+            return Drift(found.documents, found.pointers, found.memories, found.strays, found.lost, found.unindexed, repaired)
+
+    def _repaired(
+        self,
+        lease: Lease,
+        indexing: Indexing,
+        refs: Iterable[str],
+        ids: set[str],
+        strays: list[IndexedDocument],
+        lost: list[Pointer],
+    ) -> int:
+        """Put what has a truth, and remove what has none: documents, and pointers to nothing."""
+        drafts = self.rebuilding.drafts(lease.user_id, refs, lease.fence)
+        wanted = [draft for document_id, draft in drafts.items() if document_id in ids]
+        announced = indexing.announced(lease.user_id, wanted, lease.fence)
+        self.leased.write(lease, announced, Action.INDEX_REPAIRED, document=len(announced))
+        indexed = indexing.put(lease, wanted)
+        indexing.remove(lease, [stray.location for stray in strays if stray.document_id not in drafts])
+        gone = [pointer for pointer in lost if pointer.document_id not in drafts]
+        writes = [*indexing.confirmed_writes(lease, indexed), *indexing.removed_writes(lease, gone)]
+        self.leased.write(lease, writes, Action.INDEX_REPAIRED, document=len(writes))
+        return len(wanted) + len(gone) + sum(stray.document_id not in drafts for stray in strays)
+
+    def _documents(self, owner: str, indexing: Indexing) -> list[IndexedDocument]:
+        found: list[IndexedDocument] = []
+        after: str | None = None
+        while True:
+            page = indexing.current.index.list_owned(owner, limit=_PAGE, after=after)
+            found += page.documents
+            after = page.next
+            if after is None:
+                return found
+
+    def _memory_refs(self, user_id: str, fence: Fence) -> dict[str, str]:
+        """By document id the references of all memories that should be found."""
+        makes = Drafts(Keys(user_id, self.memories.keyed))
+        refs: dict[str, str] = {}
+        after: str | None = None
+        while True:
+            page = self.memories.page(user_id, fence, limit=_PAGE, after=after)
+            for slot_id, claims in page.slots:
+                refs |= {draft.document_id: draft.ref for draft in makes.memories(history(slot_id, claims))}
+            after = page.next
+            if after is None:
+                return refs
+
+
+def _astray(pointer: Pointer, index: str) -> bool:
+    return pointer.location is None or pointer.location.index != index

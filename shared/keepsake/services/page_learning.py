@@ -1,0 +1,131 @@
+"""Learning from a page of a session: its summary, memories, the archive, and what is to be found of it later.
+
+All of it is written before the index hears of anything, pointers included, and the summary last: it says how far was learned, so
+that after a crash nothing is asked of a model twice.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from keepsake.domain.archive import ArchiveChunk, chunked
+from keepsake.domain.audit import Action
+from keepsake.domain.digest import Digest
+from keepsake.domain.memories.histories import history
+from keepsake.domain.summary import SessionSummary, TurnReader
+from keepsake.ports.item_store import Write
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.leases import Lease
+from keepsake.repositories.long_term import LearnedSession, LongTerm
+from keepsake.repositories.memories import Memories
+from keepsake.repositories.stored import Stored
+from keepsake.services.drafts import REACH, Draft, Drafts
+from keepsake.services.indexing import Indexing
+from keepsake.services.learning import ChangedSlot, Learning, SlotClaims, merged
+from keepsake.services.leased_work import LeasedWork
+from keepsake.services.pages import Page
+from keepsake.services.statements import StatementSource
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedPage:
+    """What a page has left to be indexed: the slots of memory it touched. `changed` counts those that it changed."""
+
+    touched: tuple[str, ...]
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageLearning:
+    """Learns from pages."""
+
+    memories: Memories
+    long_term: LongTerm
+    leased: LeasedWork
+    indexing: Indexing | None
+    learning: Learning
+    source: StatementSource
+    reader: TurnReader
+    archive_ms: int
+
+    def learn(self, lease: Lease, page: Page) -> LearnedPage:
+        """Learn from a page, unless that was done before a crash.
+
+        Raises ModelUnavailableError while a model is to be asked again, LostRaceError, LeaseLostError and StoreUnavailableError.
+        """
+        known = self._summary(lease, page.session_id)
+        if known.value and known.value.summary.covered_ms >= page.last.timestamp_ms:
+            return LearnedPage(known.value.touched, 0)
+        digest = self.memories.load(lease.user_id).digest.value or Digest()
+        statements = self.source.statements(lease.user_id, page, digest.entries)
+        found = self.learning.from_turns(lease.user_id, page.session_id, page.turns, statements)
+        return self.leased.retrying.call(lambda: self._write(lease, page, found))
+
+    def drafts(self, lease: Lease, page: Page, touched: Sequence[str], indexing: Indexing) -> list[Draft]:
+        """All that the index is to be told of a learned page: its turns and those before it whose windows it completes, the
+        session's summary, and the memories it touched.
+        """
+        drafts = self._turn_drafts(lease, page, self._chunks(page), indexing)
+        summary = self._summary(lease, page.session_id).value
+        if summary:
+            drafts += self._drafts(lease).summary(page.session_id, summary.summary, summary.occurred_at_ms)
+        slots = self.memories.slots(lease.user_id, touched, lease.fence)
+        for slot_id, found in slots.items():
+            drafts += self._drafts(lease).memories(history(slot_id, found.value) if found.value else ())
+        return drafts
+
+    def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims]) -> LearnedPage:
+        state = self.memories.load(lease.user_id)
+        slots = self.memories.slots(lease.user_id, (one.slot_id for one in found), lease.fence)
+        changed = merged(found, slots)
+        before = self._summary(lease, page.session_id)
+        summary = (before.value.summary if before.value else SessionSummary()).extended(page.turns, self.reader)
+        # Also what is not changed was touched: a crash may have come between the slots and the summary.
+        learned = LearnedSession(summary, page.last.occurred_at_ms, tuple(one.slot_id for one in found))
+        digest = (state.digest.value or Digest()).updated(memory for slot in changed for memory in slot.memories)
+        writes = self._writes(lease, page, changed, summary)
+        if digest != state.digest.value:
+            writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
+        writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
+        self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
+        return LearnedPage(learned.touched, len(changed))
+
+    def _writes(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], summary: SessionSummary) -> list[Write]:
+        """Pointers, archive and slots, in this order."""
+        user_id, fence = lease.user_id, lease.fence
+        chunks = self._chunks(page)
+        writes: list[Write] = []
+        if self.indexing:
+            drafts = self._turn_drafts(lease, page, chunks, self.indexing)
+            drafts += self._drafts(lease).summary(page.session_id, summary, page.last.occurred_at_ms)
+            for slot in changed:
+                drafts += self._drafts(lease).memories(slot.memories)
+            writes += self.indexing.announced(user_id, drafts, fence)
+        # Archived turns live as long from their own arrival as all others.
+        writes += [
+            self.long_term.put_chunk(user_id, chunk, chunk.turns[-1].timestamp_ms + self.archive_ms, fence) for chunk in chunks
+        ]
+        writes += [self.memories.put_slot(user_id, slot.slot_id, slot.claims, slot.replaced, fence) for slot in changed]
+        return writes
+
+    def _turn_drafts(self, lease: Lease, page: Page, chunks: Sequence[ArchiveChunk], indexing: Indexing) -> list[Draft]:
+        """Drafts of a page's turns, and of those before it whose windows reach into it; none without an archive to read them from."""
+        if not chunks:
+            return []
+        makes = self._drafts(lease)
+        refs = makes.refs_of(chunks)
+        completed = {makes.turn_id(page.session_id, turn.timestamp_ms): turn for turn in page.before[-REACH:]}
+        known = indexing.pointers.load(lease.user_id, list(completed), lease.fence) if completed else {}
+        refs |= {completed[document_id].timestamp_ms: pointer.ref for document_id, pointer in known.items()}
+        turns = (*page.before, *page.turns)
+        return makes.turns(
+            page.session_id, turns, refs, {turn.timestamp_ms: turn.timestamp_ms + self.archive_ms for turn in turns}
+        )
+
+    def _chunks(self, page: Page) -> list[ArchiveChunk]:
+        return list(chunked(page.session_id, page.turns)) if self.archive_ms else []
+
+    def _drafts(self, lease: Lease) -> Drafts:
+        return Drafts(Keys(lease.user_id, self.learning.keyed))
+
+    def _summary(self, lease: Lease, session_id: str) -> Stored[LearnedSession]:
+        return self.long_term.summary(lease.user_id, session_id, lease.fence)

@@ -1,0 +1,65 @@
+"""Recall in a turn: whether the turn asks for the past, and if so what the past holds on it."""
+
+from dataclasses import dataclass, replace
+
+from keepsake.domain.digest import Digest
+from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.pending import PendingSessions
+from keepsake.domain.principal import Principal
+from keepsake.domain.recall_intent import KnownNames, RecallGate
+from keepsake.domain.session import SessionBuffer
+from keepsake.domain.turns import Role, Turn, visible_exchanges
+from keepsake.ports.recall import Recall, Recalled, RecallRequest, RecallScene, RecallWish
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.sessions import SessionSnapshot
+from keepsake.services.drafts import Drafts
+
+# Hits that a turn asks for; how many have room is the context window's business.
+HITS = 10
+ASKED, DECLINED, NOT_THE_USER, REPEATED = "asked_by_caller", "declined_by_caller", "not_the_users_turn", "repeated_turn"
+# Turns before this one that the gate looks at.
+_CONTEXT = 4
+_BEFORE_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The turn, as far as recall minds. `at_ms` is when it was said."""
+
+    session_id: str
+    role: Role
+    text: str
+    wish: RecallWish
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecall:
+    """Decides, and recalls."""
+
+    recall: Recall
+    gate: RecallGate
+    keyed: KeyedHash
+
+    def recalled(self, principal: Principal, asked: Asked, snapshot: SessionSnapshot, buffer: SessionBuffer) -> Recalled:
+        """What the turn recalls; `buffer` is the session before it. Raises StoreUnavailableError."""
+        if asked.wish is RecallWish.NEVER:
+            return Recalled(ran=False, reason=DECLINED)
+        if asked.wish is RecallWish.AUTO and asked.role is not Role.USER:
+            return Recalled(ran=False, reason=NOT_THE_USER)
+        digest = (snapshot.digest.value or Digest()).visible(principal.clearance)
+        earlier = visible_exchanges(principal.clearance, buffer.turns)[-_CONTEXT:]
+        intent = self.gate.intent(asked.text, [turn.text for turn in earlier], KnownNames(frozenset(digest.names)))
+        if asked.wish is RecallWish.AUTO and not intent.wanted:
+            return Recalled(ran=False, reason=intent.reason)
+        request = RecallRequest(asked.text, asked.at_ms, HITS, about_me=intent.about_me, before=_said_before(earlier))
+        makes = Drafts(Keys(principal.user_id, self.keyed))
+        shown = frozenset(makes.turn_id(asked.session_id, turn.timestamp_ms) for turn in buffer.turns)
+        scene = RecallScene(snapshot.fence.epoch, digest, snapshot.pending.value or PendingSessions(), shown)
+        recalled = self.recall.recall(principal, request, scene)
+        return replace(recalled, reason=ASKED if asked.wish is RecallWish.ALWAYS else intent.reason)
+
+
+def _said_before(earlier: tuple[Turn, ...]) -> str:
+    """What the user said last."""
+    return next((turn.text for turn in reversed(earlier) if turn.role is Role.USER), "")[:_BEFORE_CHARACTERS]
