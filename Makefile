@@ -43,7 +43,7 @@ endef
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: $(VENV)/.local ## Make .venv with what the local service needs
@@ -55,6 +55,11 @@ run: setup ## Start the service on this machine; play the demo on a new data fol
 .PHONY: test
 test: $(VENV)/.dev ## Run every test that needs only Python
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+# The contract's other adapters run along: the suite compares them. One process: the node is the bottleneck.
+.PHONY: opensearch-test
+opensearch-test: $(VENV)/.dev ## Run the index's tests on a real OpenSearch node: built once (JDK 17, Maven), or OPENSEARCH_URL's
+	@$(BIN)/python -m tests.opensearch.node $(BIN)/python -m pytest tests/opensearch tests/contract/test_search_index*.py $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.dev ## Report what a turn costs, in some minutes (ARGS="--quick" for a look)
@@ -94,7 +99,7 @@ pr: check test template ## Do all that a change must pass
 
 .PHONY: clean
 clean: ## Remove environments, builds and caches; the local service's data stays
-	rm -rf $(VENV) $(SAM_VENV) .aws-sam .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) $(SAM_VENV) .aws-sam .opensearch .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: an environment is filled again only when its requirements changed.

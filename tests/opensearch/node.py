@@ -1,7 +1,8 @@
 """A real OpenSearch node for tests, built once from Maven artifacts and started on loopback. Needs a JDK (17) and Maven.
 
 `python -m tests.opensearch.node` starts one and says where it answers, until Enter or the end of its input;
-`python -m tests.opensearch.node pytest ...` runs a command with OPENSEARCH_URL set to it. Tests ask `node_url` for it.
+`python -m tests.opensearch.node pytest ...` runs a command with OPENSEARCH_URL set to it, or as it is when it is set already.
+Tests ask `node_url` for it.
 """
 
 import fcntl
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def _build(folder: Path) -> None:
 def main(command: list[str]) -> int:
     """Run `command` beside a node, or keep one until somebody has had enough of it."""
     try:
-        with running_node() as url:
+        with nullcontext(os.environ[URL]) if os.environ.get(URL) else running_node() as url:
             if command:
                 return subprocess.run(command, env={**os.environ, URL: url, REQUIRE: "1"}, check=False).returncode
             print(f"{URL}={url}", flush=True)

@@ -36,8 +36,9 @@ def found_in(answer: Mapping[str, Any], query: IndexQuery, terms: Sequence[str],
     counted, *arms = responses
     if not counted["_shards"]["total"]:
         return nothing_found(query)  # no index stands behind the alias
-    turn = _statistics(counted, TURN, "length", terms)
-    window = _statistics(counted, WINDOW, "window_length", terms)
+    none = dict.fromkeys(query.terms, 0)
+    turn = _statistics(counted, TURN, "length", terms, none)
+    window = _statistics(counted, WINDOW, "window_length", terms, none)
     sources = [[hit["_source"] for hit in arm["hits"]["hits"]] for arm in arms]
     # By key, so that a document counts once also where an index that gives ids itself holds an old one beside its successor.
     wanted = wanted_tokens(query.owners, terms)
@@ -93,10 +94,12 @@ def _indexed(hit: Mapping[str, Any], routing: Callable[[str], str]) -> IndexedDo
     return IndexedDocument(source["owner"], source["document_id"], source["kind"], source["ref"], location)
 
 
-def _statistics(counted: Mapping[str, Any], field: str, length: str, terms: Sequence[str]) -> FieldStatistics:
+def _statistics(
+    counted: Mapping[str, Any], field: str, length: str, terms: Sequence[str], none: Mapping[str, int]
+) -> FieldStatistics:
     totals = counted["aggregations"]
     buckets = totals[field]["buckets"] if terms else {}
-    frequencies = {term: buckets[str(at)]["doc_count"] for at, term in enumerate(terms)}
+    frequencies = {**none} | {term: buckets[str(at)]["doc_count"] for at, term in enumerate(terms)}
     return FieldStatistics(counted["hits"]["total"]["value"], int(totals[length]["value"]), frequencies)
 
 

@@ -119,7 +119,10 @@ def wanted_tokens(owners: Sequence[str], terms: Sequence[str]) -> dict[str, list
 
 
 def hit_of(source: Mapping[str, Any], wanted: Mapping[str, Sequence[tuple[str, str]]]) -> Hit:
-    """Read back a document and count the tokens of `wanted_tokens` in it. Raises LookupError, TypeError, ValueError when it is none of ours."""
+    """Read back a document, and how often each of the `wanted_tokens` stands in it.
+
+    Raises LookupError, TypeError, ValueError when it is none of ours, or of nobody who was asked about.
+    """
     owner, found_by = source["owner"], source["found_by"]
     return Hit(
         owner=owner,

@@ -224,4 +224,4 @@ def open_search_index(  # noqa: PLR0913 - what one says of an endpoint
     (nothing is signed). `layout` says how indexes are made. Raises ValueError as `open_client` does.
     """
     client = open_client(url, service=service, region=region, clock=clock, chance=chance, limits=limits)
-    return OpenSearchIndex(client, alias=alias, layout=layout or Layout(managed=service != "aoss"))
+    return OpenSearchIndex(client, alias=alias, layout=layout or Layout.of(service))

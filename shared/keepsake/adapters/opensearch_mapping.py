@@ -16,8 +16,8 @@ _USUAL_DOCUMENTS = 3000.0
 class Layout:
     """How indexes are made. `managed`: our own ids and routing, scripts, refreshes; serverless collections refuse all of that.
 
-    `engine` of a managed domain's vectors: `lucene` keeps whole bytes, `faiss` floats. Segments with less than `graph_from`
-    vectors are searched exactly by faiss, without a graph.
+    `engine` of the vectors: `lucene` keeps whole bytes, `faiss` floats; serverless collections have `faiss` only. Segments with
+    less than `graph_from` vectors are searched exactly by faiss, without a graph.
     """
 
     managed: bool = True
@@ -25,6 +25,11 @@ class Layout:
     shards: int = 3
     replicas: int = 1
     graph_from: int = 15_000
+
+    @classmethod
+    def of(cls, service: str) -> "Layout":
+        """The usual layout for a service: `aoss` is a serverless collection, all others are managed."""
+        return cls(managed=False, engine="faiss") if service == "aoss" else cls()
 
     @property
     def unit_vectors(self) -> bool:
@@ -114,7 +119,7 @@ def _lexical(field: str, layout: Layout) -> dict[str, Any]:
 def _vector(dimensions: int, layout: Layout) -> dict[str, Any]:
     mapped: dict[str, Any] = {"type": "knn_vector", "dimension": dimensions}
     if not layout.managed:
-        return {**mapped, "method": {"name": "hnsw", "engine": "faiss", "space_type": "innerproduct"}}
+        return {**mapped, "method": {"name": "hnsw", "engine": layout.engine, "space_type": "innerproduct"}}
     if layout.engine == "lucene":
         mapped["data_type"] = "byte"
     return {**mapped, "method": {"name": "hnsw", "engine": layout.engine, "space_type": "cosinesimil"}}
