@@ -110,7 +110,8 @@ def _summary(section: Section, summary: SessionSummary) -> None:
     quoted = {one.text for one in summary.decisions} | {one.text for one in summary.questions}
     decisions, questions = _blocks(summary.decisions), _blocks(summary.questions)
     lines = _blocks(line for line in summary.lines if line.text not in quoted)
-    topics = [_line(section, topics_line(summary.topics))] if summary.topics else []
+    named = summary.topics
+    topics = [_line(section, topics_line(named))] if named else []
     tone = [_line(section, tone_line(summary.tone))] if summary.tone is not Tone.NEUTRAL else []
     newest = [*decisions[-_FIRST_QUOTES:], *questions[-_FIRST_QUOTES:]]
     older = [*decisions[:-_FIRST_QUOTES], *questions[:-_FIRST_QUOTES]]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from typing import NamedTuple
 
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.turns import Turn
@@ -35,8 +36,7 @@ class Reply(Enum):
     ANSWER = "answer"
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryLine:
+class SummaryLine(NamedTuple):
     """What one turn said, in short. `tokens` counts its `block`; `weight` says how much it tells; `at_ms` is its turn's place."""
 
     text: str
@@ -51,8 +51,7 @@ class SummaryLine:
         return block_of(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """A sentence that states a decision. `tokens` counts its `block`."""
 
     text: str
@@ -66,8 +65,7 @@ class Decision:
         return decided(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class OpenQuestion(NamedTuple):
     """A question that nobody answered yet. A `deferred` one was put off ("I do not know"): it stays until its matter comes up.
 
     `tokens` counts its `block`.
@@ -86,8 +84,7 @@ class OpenQuestion:
         return asked(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """In how many turns of one clearance something came up, and the place of the last of them."""
 
     name: str
@@ -163,4 +160,4 @@ def size_of(text: str) -> int:
 
 def total_size(texts: Iterable[str]) -> int:
     """Bytes of texts in UTF-8."""
-    return sum(map(size_of, texts))
+    return size_of("".join(texts))

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from keepsake.domain.phrases import BREAKS, Hit, PhraseTable, Spoken, surface_words
 from keepsake.domain.summary.entries import (
@@ -29,15 +30,17 @@ from keepsake.domain.topics import Kind, TopicLexicon
 from keepsake.domain.turns import Role, Turn
 
 _BEGINNING, _END = 3000, 1000  # characters of a long turn that are read
+_MAX_SENTENCES = 100
 _MAX_QUOTES = 3  # decisions, and questions, of one turn
 _MAX_WORDS = 6  # of one turn
 _MAX_WORD_BYTES = 24
 _NEGATION_REACH = 4  # words
 _SHORT_REPLY = 30  # words; who says more than that says something, whatever he does not know
+_LONG_REPLY = 1000  # characters, which are an answer in any script
 _SHORT_UNSPACED = 80  # characters, likewise
 _LONG_THANKS = 10  # characters that a word of thanks may have with all its politeness
 
-_SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])|\n+")
+_SENTENCE_END = re.compile(r"[.!?؟।](?= )|[。！？]+")
 _PARTS = re.compile(r"\s*(\[[A-Za-z][\w.-]*\]\s*)+")
 _WORD = re.compile(r"\w{4,}")
 _THAI_CLAUSE = re.compile(r"(?<=[\u0e00-\u0e7f])\s+")
@@ -62,7 +65,7 @@ class Summarizer:
         if turn.role is Role.TOOL or _PARTS.fullmatch(turn.text):
             return TurnReading(turn.timestamp_ms, turn.clearance, speaker)
         said = _read_of(turn.text)
-        sentences = [sentence for sentence in _SENTENCE_END.split(said) if sentence and not sentence.isspace()]
+        sentences = _sentences(said)
         spoken = Spoken.of(said)
         questions = self._questions(sentences) if _may_ask(said) else []
         topics = self._topics(spoken)
@@ -73,8 +76,8 @@ class Summarizer:
             said=said,
             line=self._line(turn, speaker, sentences),
             decisions=tuple(self._decisions(turn, speaker, sentences, spoken)),
-            questions=tuple(self._open(turn, speaker, question) for question in questions[-_MAX_QUOTES:]),
-            reply=self._reply(spoken, said, only_asks=bool(questions) and len(questions) == len(sentences)),
+            questions=tuple(self._open(turn, speaker, question) for question in questions),
+            reply=Reply.NONE if questions and all(map(self._asks, sentences)) else self._reply(spoken, said),
             topics=topics,
             words=() if topics else self._words(said, spoken),
             tones=self._tones(said, spoken) if turn.role is Role.USER else (),
@@ -82,8 +85,8 @@ class Summarizer:
 
     def _line(self, turn: Turn, speaker: str, sentences: list[str]) -> SummaryLine:
         """The first sentence that says something, or else the first."""
-        sentence = next(filter(_tells, sentences), sentences[0] if sentences else turn.text[: 8 * MAX_LINE_CHARACTERS])
-        text = line_said_by(speaker, sentence)
+        sentence = next(filter(_tells, sentences), sentences[0] if sentences else "")
+        text = line_said_by(speaker, sentence[: 2 * MAX_LINE_CHARACTERS])
         return SummaryLine(text, self.count(block_of(text)), _weight(text), turn.clearance, turn.timestamp_ms)
 
     def _topics(self, spoken: Spoken) -> tuple[str, ...]:
@@ -98,7 +101,9 @@ class Summarizer:
             apart = spoken.text.translate(self.wordings.stop_characters)
             counts = Counter({word: number for word, number in counts.items() if not has_unspaced(word)})
             counts.update(_UNSPACED_WORD.findall(apart))
-        names = sorted(counts, key=lambda word: (-counts[word], -len(word)))[:_MAX_WORDS]
+        names = sorted(counts, key=len, reverse=True)
+        names.sort(key=counts.__getitem__, reverse=True)
+        names = names[:_MAX_WORDS]
         if not said.isascii() and names:
             spelled = {folded(word): word.lower() for word in surface_words(said)}
             names = [spelled.get(name, name) for name in names]
@@ -117,18 +122,16 @@ class Summarizer:
 
     def _decisions(self, turn: Turn, speaker: str, sentences: list[str], spoken: Spoken) -> Iterator[Decision]:
         is_users = turn.role is Role.USER
-        if not self.wordings.decisions.find(spoken) and not (is_users and self.wordings.plans.find(spoken)):
+        if not self.wordings.decisions.find(spoken):
             return
-        stating = [sentence for sentence in sentences if not self._asks(sentence) and self._decides(sentence, is_users)]
-        for sentence in stating[-_MAX_QUOTES:]:
+        stating = (one for one in reversed(sentences) if not self._asks(one) and self._decides(one, is_users))
+        for sentence in reversed(list(islice(stating, _MAX_QUOTES))):
             text = line_said_by(speaker, sentence)
             yield Decision(text, self.count(decided(text)), turn.clearance, turn.timestamp_ms)
 
     def _decides(self, sentence: str, is_users: bool) -> bool:
         spoken, wordings = Spoken.of(sentence), self.wordings
-        hits = list(wordings.decisions.find(spoken))
-        if is_users:
-            hits += [hit for hit in wordings.plans.find(spoken) if self._opens(hit, spoken)]
+        hits = [hit for hit in wordings.decisions.find(spoken) if hit.value or (is_users and self._opens(hit, spoken))]
         if not hits:
             return False
         negations, hedges = _places(wordings.negations, spoken), _places(wordings.hedges, spoken)
@@ -140,8 +143,10 @@ class Summarizer:
         return (before in BREAKS or before in self.wordings.connectors) and not self.wordings.no_plans.at(spoken, hit.start)
 
     def _questions(self, sentences: list[str]) -> list[str]:
-        clauses = [clause for sentence in sentences for clause in _THAI_CLAUSE.split(sentence)]
-        return [clause for clause in clauses if self._asks(clause) and not self._is_courtesy(clause)]
+        """The last ones, in order."""
+        clauses = (clause for sentence in reversed(sentences) for clause in reversed(_THAI_CLAUSE.split(sentence)))
+        asked_for = (clause for clause in clauses if self._asks(clause) and not self._is_courtesy(clause))
+        return list(islice(asked_for, _MAX_QUOTES))[::-1]
 
     def _asks(self, sentence: str) -> bool:
         """Whether it is a question of more than a word."""
@@ -165,10 +170,12 @@ class Summarizer:
         text = line_said_by(speaker, question)
         return OpenQuestion(text, speaker, self.count(asked(text)), turn.clearance, turn.timestamp_ms)
 
-    def _reply(self, spoken: Spoken, said: str, *, only_asks: bool) -> Reply:
+    def _reply(self, spoken: Spoken, said: str) -> Reply:
+        if len(spoken.words) > 2 * _SHORT_REPLY or len(said) > _LONG_REPLY:
+            return Reply.ANSWER
         length = spoken.length + _unspaced_length(spoken.text)
         thanks = sum(hit.end - hit.start or _LONG_THANKS for hit in self.wordings.acknowledgements.find(spoken))
-        if only_asks or thanks >= length:
+        if thanks >= length:
             return Reply.NONE
         is_short = len(said) <= _SHORT_UNSPACED if spoken.text else length <= _SHORT_REPLY
         return Reply.DEFERRED if is_short and self.wordings.deferrals.find(spoken) else Reply.ANSWER
@@ -183,13 +190,27 @@ def _read_of(text: str) -> str:
     return "\n".join(text.split("```")[::2])
 
 
+def _sentences(said: str) -> list[str]:
+    """The sentences of a text with their marks; of very many the first and the last."""
+    if said.isascii():
+        for mark in (". ", "! ", "? "):
+            said = said.replace(mark, f"{mark}\n")
+    else:
+        said = _SENTENCE_END.sub(r"\g<0>\n", said)
+    found = [sentence for line in said.split("\n") if (sentence := line.strip())]
+    return found if len(found) <= _MAX_SENTENCES else [found[0], *found[1 - _MAX_SENTENCES :]]
+
+
 def _may_ask(said: str) -> bool:
     return any(mark in said for mark in _MARKS) or has_unspaced(said)
 
 
 def _tells(sentence: str) -> bool:
     """Whether a sentence says something: three longer words, or as much in a script without spaces."""
-    return len(_WORD.findall(sentence)) >= _TELLING_WORDS or _unspaced_length(sentence) >= _TELLING_CHARACTERS
+    return (
+        len(list(islice(_WORD.finditer(sentence), _TELLING_WORDS))) == _TELLING_WORDS
+        or _unspaced_length(sentence) >= _TELLING_CHARACTERS
+    )
 
 
 def _weight(text: str) -> int:

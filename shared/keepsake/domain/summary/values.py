@@ -4,11 +4,13 @@ A pure fold, one turn at a time: extended by some turns and then by others, it i
 sees only what comes of turns that he may see.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Protocol, TypeVar
 
-from keepsake.domain.clearance import OPEN, Clearance, visible
+from keepsake.domain.clearance import OPEN, Clearance, Cleared, visible
 from keepsake.domain.errors import CorruptItemError
 from keepsake.domain.summary import records
 from keepsake.domain.summary.entries import (
@@ -83,10 +85,9 @@ class SessionSummary:
         words = _tallied(self.words, reading.words, reading, _MAX_WORDS)
         lines = self.lines
         if reading.line:
-            others = total_size(one.text for one in (*decisions, *questions)) + total_size(
-                one.name for one in (*mentions, *words)
-            )
-            lines = _within([*lines, reading.line], MAX_BYTES - others)
+            taken = total_size([*(one.text for one in decisions), *(one.text for one in questions)])
+            taken += total_size(one.name for one in (*mentions, *words))
+            lines = _within([*lines, reading.line], MAX_BYTES - taken)
         return SessionSummary(
             lines=lines,
             turns=self.turns + 1,
@@ -101,8 +102,9 @@ class SessionSummary:
     @property
     def topics(self) -> tuple[str, ...]:
         """At most MAX_TOPICS, the most frequent first: known topics, then words that came up often."""
-        often = [name for name, turns in _ranked(self.words) if turns >= _OFTEN]
-        return tuple(dict.fromkeys([*(name for name, _ in _ranked(self.mentions)), *often]))[:MAX_TOPICS]
+        known = [name for name, _ in _ranked(self.mentions)[:MAX_TOPICS]]
+        often = [name for name, turns in _ranked(self.words) if turns >= _OFTEN] if len(known) < MAX_TOPICS else []
+        return tuple(dict.fromkeys((*known, *often)))[:MAX_TOPICS]
 
     @property
     def tone(self) -> Tone:
@@ -125,26 +127,30 @@ class SessionSummary:
     @property
     def clearance(self) -> Clearance:
         """What one must be cleared for to see all of it."""
+        parts: tuple[tuple[Cleared, ...], ...]
+        parts = (self.lines, self.decisions, self.questions, self.mentions, self.words, self.tones)
         joined = OPEN
-        for entry in (*self.lines, *self.decisions, *self.questions, *self.mentions, *self.words, *self.tones):
+        for entry in (entry for part in parts for entry in part):
             joined = joined.joined(entry.clearance)
         return joined
 
     def visible(self, clearance: Clearance) -> "SessionSummary":
         """What of it comes of turns that the clearance covers."""
         return SessionSummary(
-            lines=visible(clearance, self.lines),
+            lines=_seen(clearance, self.lines),
             turns=self.turns,
             covered_ms=self.covered_ms,
-            decisions=visible(clearance, self.decisions),
-            questions=visible(clearance, self.questions),
-            mentions=visible(clearance, self.mentions),
-            words=visible(clearance, self.words),
-            tones=visible(clearance, self.tones),
+            decisions=_seen(clearance, self.decisions),
+            questions=_seen(clearance, self.questions),
+            mentions=_seen(clearance, self.mentions),
+            words=_seen(clearance, self.words),
+            tones=_seen(clearance, self.tones),
         )
 
     def before(self, place_ms: int) -> "SessionSummary":
         """What of it comes of turns before a place; nothing that came up again after it. The tone stays that of the whole."""
+        if self.covered_ms < place_ms:
+            return self
         return replace(
             self,
             lines=_before(place_ms, self.lines),
@@ -225,6 +231,7 @@ class _Placed(Protocol):
 
 Q = TypeVar("Q", bound=_Quote)
 P = TypeVar("P", bound=_Placed)
+C = TypeVar("C", bound=Cleared)
 
 
 def _renewed(known: tuple[Q, ...], new: tuple[Q, ...], limit: int) -> tuple[Q, ...]:
@@ -236,7 +243,12 @@ def _renewed(known: tuple[Q, ...], new: tuple[Q, ...], limit: int) -> tuple[Q, .
 
 
 def _before(place_ms: int, entries: tuple[P, ...]) -> tuple[P, ...]:
-    return tuple(entry for entry in entries if entry.at_ms < place_ms)
+    return entries[: bisect_left(entries, place_ms, key=attrgetter("at_ms"))]
+
+
+def _seen(clearance: Clearance, entries: tuple[C, ...]) -> tuple[C, ...]:
+    """As `visible`, at once where all are open."""
+    return entries if all(entry.clearance is OPEN for entry in entries) else visible(clearance, entries)
 
 
 def _still_open(questions: tuple[OpenQuestion, ...], reading: TurnReading) -> tuple[OpenQuestion, ...]:
@@ -250,7 +262,7 @@ def _left_by(question: OpenQuestion, reading: TurnReading) -> OpenQuestion | Non
     if question.asker == reading.speaker or not question.clearance.covers(reading.clearance):
         return question
     if reading.reply is Reply.DEFERRED:
-        return replace(question, deferred=True)
+        return question._replace(deferred=True)
     return question if question.deferred and not _speaks_of(question, reading.said) else None
 
 
@@ -269,7 +281,7 @@ def _tallied(known: tuple[Tally, ...], names: Sequence[str], reading: TurnReadin
     others = [one for one in known if one.name not in turns or one.clearance != reading.clearance]
     new = [Tally(name, turns.get(name, 0) + 1, reading.clearance, reading.at_ms) for name in names][-limit:]
     while len(others) + len(new) > limit:
-        others.remove(min(others, key=lambda one: (one.turns, one.at_ms)))
+        others.remove(min(others, key=attrgetter("turns")))  # the first of equals: they stand in the order of their places
     return (*others, *new)
 
 

@@ -40,8 +40,7 @@ class SummaryWordings:
     unspaced_tones: UnspacedTones
     emoji: Mapping[str, str]  # of one character each
     negations: PhraseTable[bool]
-    decisions: PhraseTable[bool]
-    plans: PhraseTable[bool]
+    decisions: PhraseTable[bool]  # False: only the user decides by it, and only at the beginning of a clause
     no_plans: PhraseTable[bool]
     connectors: frozenset[str]
     hedges: PhraseTable[bool]
@@ -63,8 +62,13 @@ def parse_summary_wordings(tone: Mapping[str, object], summary: Mapping[str, obj
         unspaced_tones=_unspaced(tone, unspaced),
         emoji=_emoji(tone),
         negations=phrase_set(_phrases(tone, "negations")),
-        decisions=phrase_set(_phrases(summary, "decisions")),
-        plans=phrase_set(_phrases(summary, "plans")),
+        decisions=phrase_table(
+            {
+                phrase_key(phrase): says
+                for key, says in (("plans", False), ("decisions", True))
+                for phrase in _phrases(summary, key)
+            }
+        ),
         no_plans=phrase_set(_phrases(summary, "no_plans")),
         connectors=_words(summary, "connectors"),
         hedges=phrase_set(_phrases(summary, "hedges")),
