@@ -46,8 +46,13 @@ def _package(layer: Path) -> Iterator[str]:
 
 def _functions(build: Path) -> Iterator[str]:
     for folder in (path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")):
-        if not (build / f"{folder.capitalize()}Function" / "app.py").is_file():
+        if not (build / logical_name(folder) / "app.py").is_file():
             yield f"{folder} was not built"
+
+
+def logical_name(folder: str) -> str:
+    """What the template calls the function of a folder."""
+    return "".join([part.capitalize() for part in folder.split("_")]) + "Function"
 
 
 def bytecode_of(path: Path) -> Path:

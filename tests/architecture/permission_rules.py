@@ -12,6 +12,17 @@ from tests.architecture.template_reading import Grant, environment_of, functions
 TABLES = frozenset(table.value for table in Table)
 # X-Ray's two calls know no resources: AWS takes nothing but "*" for them.
 WITHOUT_RESOURCE = frozenset({"xray:PutTelemetryRecords", "xray:PutTraceSegments"})
+# The indexes behind our alias: their names are known only when they are made.
+OUR_INDEXES = "${SearchResourceArn}/${SearchAlias}*"
+# The search index or a model may be used by who is given it: condition of the template, and the setting that says which.
+OUTSIDE = {
+    "es": ("SearchesDomain", "SEARCH_ENDPOINT"),
+    "aoss": ("SearchesCollection", "SEARCH_ENDPOINT"),
+}
+MODELS = {
+    "EmbeddingModelId": ("HasSearch", "EMBEDDING_MODEL_ID"),
+    "ExtractionModelId": ("HasExtractionModel", "EXTRACTION_MODEL_ID"),
+}
 
 
 def no_wildcards(document: Node) -> Iterator[str]:
@@ -19,7 +30,8 @@ def no_wildcards(document: Node) -> Iterator[str]:
     for grant in grants(document):
         if any("*" in action for action in grant.actions):
             yield f"{grant.role} may do {sorted(grant.actions)}"
-        if any("*" in target for target in grant.targets) and not grant.actions <= WITHOUT_RESOURCE:
+        unnamed = any("*" in target for target in grant.targets - {OUR_INDEXES})
+        if unnamed and not grant.actions <= WITHOUT_RESOURCE and not _through_a_profile(grant):
             yield f"{grant.role} may do {sorted(grant.actions)} to anything"
 
 
@@ -41,9 +53,9 @@ def audit_only_grows(document: Node) -> Iterator[str]:
 
 
 def nobody_deletes_memories(document: Node) -> Iterator[str]:
-    """Forgetting is another road than these functions': none may delete from long-term memory."""
+    """Forgetting is another road than these functions': none may delete from long-term memory, but documents that are removed."""
     for grant in grants(document):
-        if "LongTermMemory" in grant.targets:
+        if "LongTermMemory" in grant.targets and grant.role != "DocumentsRole":
             for action in sorted(grant.actions & {"dynamodb:DeleteItem", "dynamodb:BatchWriteItem", "dynamodb:UpdateItem"}):
                 yield f"{grant.role} has {action} on long-term memory"
 
@@ -67,11 +79,29 @@ def permissions_fit_settings(document: Node) -> Iterator[str]:
     """A function knows exactly the tables that its role reaches, and the hash key if it may read it."""
     for name, function in functions_of(document).items():
         mine = [grant for grant in grants(document) if grant.role == function["Role"]["Fn::GetAtt"][0]]
-        reached = frozenset(target.split("/")[0] for grant in mine for target in grant.targets)
+        asked = [grant for grant in mine if "sqs:ReceiveMessage" not in grant.actions]  # who is fed need not know by what
+        reached = frozenset(target.split("/")[0] for grant in asked for target in grant.targets)
         known = {value.get("Ref") for value in environment_of(document, function).values() if isinstance(value, dict)}
-        for target in sorted(TABLES | {"HashKeySecret"}):
+        queues = {name for name, _ in resources(document, "AWS::SQS::Queue") if name != "ConsolidationDeadLetters"}
+        for target in sorted(TABLES | {"HashKeySecret"} | queues):
             if (target in reached) != (target in known):
                 yield f"{name} {'may reach but does not know' if target in reached else 'knows but may not reach'} {target}"
+
+
+def index_and_models_only_if_given(document: Node) -> Iterator[str]:
+    """The search index and the models are reached when there are any, by the functions that know them, and no others are."""
+    for name, function in functions_of(document).items():
+        mine = [grant for grant in grants(document) if grant.role == function["Role"]["Fn::GetAtt"][0]]
+        used = {use for grant in mine for use in _outside(grant)}
+        for condition, setting, proper in sorted(used):
+            if not proper:
+                yield f"{name} may use more than what {setting} names, or without {condition}"
+        variables = environment_of(document, function)
+        reached = {setting for _, setting, _ in used}
+        yield from (f"{name} may reach but does not know {setting}" for setting in sorted(reached - variables.keys()))
+        # A model may be known for comparison only; the index is known to be asked.
+        if "SEARCH_ENDPOINT" in variables and "SEARCH_ENDPOINT" not in reached:
+            yield f"{name} knows but may not reach the index"
 
 
 def customer_key_only_if_given(document: Node) -> Iterator[str]:
@@ -112,9 +142,29 @@ PERMISSION_RULES = (
     nobody_deletes_memories,
     one_role_each,
     permissions_fit_settings,
+    index_and_models_only_if_given,
     customer_key_only_if_given,
     one_log_group_each,
 )
+
+
+def _through_a_profile(grant: Grant) -> bool:
+    """Models of all regions, but only when they are called by the one inference profile that is named."""
+    return grant.actions == {"bedrock:InvokeModel"} and "bedrock:InferenceProfileArn" in grant.only_if
+
+
+def _outside(grant: Grant) -> Iterator[tuple[str, str, bool]]:
+    """Uses of the index or of a model: which condition and setting they belong to, and whether they are no more than that."""
+    for action in grant.actions:
+        kind = action.split(":")[0]
+        if kind in OUTSIDE:
+            condition, setting = OUTSIDE[kind]
+            yield condition, setting, grant.condition == condition and all("SearchResourceArn" in each for each in grant.targets)
+        if kind == "bedrock":
+            for target in grant.targets:
+                named = next((name for name in MODELS if name in target or name in grant.only_if), None)
+                condition, setting = MODELS[named] if named else ("nothing", "nothing")
+                yield condition, setting, grant.condition == condition
 
 
 def _logs(grant: Grant) -> bool:

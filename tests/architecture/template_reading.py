@@ -1,5 +1,6 @@
 """The template as the rules look at it: functions with the globals in them, and what each role may do."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,13 @@ from local.template import Node, resources
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One statement of a role. `condition` is the template's; `targets` are logical names, or the text given."""
+    """One statement of a role. `targets` are logical names, or the text given; `condition` is the template's, `only_if` IAM's."""
 
     role: str
     actions: frozenset[str]
     targets: frozenset[str]
     condition: str | None = None
+    only_if: str = ""
 
 
 def functions_of(document: Node) -> dict[str, Node]:
@@ -39,7 +41,16 @@ def grants(document: Node) -> Iterator[Grant]:
                 condition, statement = _unwrapped(given)
                 if statement["Effect"] == "Allow":
                     targets = frozenset(_target(each) for each in _listed(statement["Resource"]))
-                    yield Grant(role, frozenset(_listed(statement["Action"])), targets, condition)
+                    only_if = json.dumps(statement.get("Condition", ""))
+                    yield Grant(role, frozenset(_listed(statement["Action"])), targets, condition, only_if)
+
+
+def fed_by_queues(document: Node) -> Iterator[tuple[str, str, Node]]:
+    """Each function that a queue feeds, the queue, and how."""
+    for name, function in functions_of(document).items():
+        for event in function.get("Events", {}).values():
+            if event["Type"] == "SQS":
+                yield name, event["Properties"]["Queue"]["Fn::GetAtt"][0], event["Properties"]
 
 
 def _listed(value: Any) -> Sequence[Any]:

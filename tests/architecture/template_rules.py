@@ -12,7 +12,7 @@ from typing import Any
 from keepsake.config import settings_from
 from keepsake.ports.item_store import INDEXES, SCHEMAS, Table
 from local.template import Node, definitions_of, resources, routes_of
-from tests.architecture.template_reading import environment_of, functions_of
+from tests.architecture.template_reading import environment_of, fed_by_queues, functions_of
 
 API_GATEWAY_LIMIT_S = 30
 TABLES = frozenset(table.value for table in Table)
@@ -38,6 +38,20 @@ ROUTES = frozenset(
         ("GET", "/v1/profile", "ProfileFunction"),
         ("PUT", "/v1/profile", "ProfileFunction"),
         ("POST", "/v1/profile/reset", "ProfileFunction"),
+        ("GET", "/v1/memories", "MemoriesFunction"),
+        ("POST", "/v1/memories", "MemoriesFunction"),
+        ("GET", "/v1/memories/{memory_id}", "MemoriesFunction"),
+        ("PATCH", "/v1/memories/{memory_id}", "MemoriesFunction"),
+        ("DELETE", "/v1/memories/{memory_id}", "MemoriesFunction"),
+        ("GET", "/v1/memories/{memory_id}/history", "MemoriesFunction"),
+        ("POST", "/v1/memories/{memory_id}/confirm", "MemoriesFunction"),
+        ("POST", "/v1/recall", "RecallFunction"),
+        ("POST", "/v1/documents", "DocumentsFunction"),
+        ("GET", "/v1/documents/{document_id}", "DocumentsFunction"),
+        ("DELETE", "/v1/documents/{document_id}", "DocumentsFunction"),
+        ("POST", "/v1/admin/reindex", "IndexAdminFunction"),
+        ("GET", "/v1/admin/reindex/{job_id}", "IndexAdminFunction"),
+        ("POST", "/v1/admin/drift", "IndexAdminFunction"),
         ("POST", "/v1/audit/verify", "AuditFunction"),
         ("GET", "/v1/health", "HealthFunction"),
     }
@@ -85,6 +99,28 @@ def queues_are_encrypted(document: Node) -> Iterator[str]:
             properties = queue["Properties"] if queue else {}
             if not (properties.get("SqsManagedSseEnabled") or "KmsMasterKeyId" in properties):
                 yield f"{name} sends what failed nowhere, or to a queue without encryption"
+    for name, resource in queues.items():
+        if not resource["Properties"].get("SqsManagedSseEnabled") and "KmsMasterKeyId" not in resource["Properties"]:
+            yield f"{name} is not encrypted"
+
+
+def queues_lose_nothing(document: Node) -> Iterator[str]:
+    """Work is not given out again while it is done, fails alone, and is set aside for two weeks in the end."""
+    queues = dict(resources(document, "AWS::SQS::Queue"))
+    for name, queue, mapping in fed_by_queues(document):
+        properties = queues[queue]["Properties"]
+        redrive = properties.get("RedrivePolicy", {})
+        dead = queues.get(redrive.get("deadLetterTargetArn", {}).get("Fn::GetAtt", [""])[0], {}).get("Properties", {})
+        if properties.get("VisibilityTimeout", 30) < 6 * functions_of(document)[name]["Timeout"]:
+            yield f"{queue} gives out again what {name} still works on"
+        if not properties.get("FifoQueue") or properties.get("ContentBasedDeduplication") is not False:
+            yield f"{queue} is not in order, or calls messages the same by itself"
+        if redrive.get("maxReceiveCount") != 5 or not dead.get("FifoQueue") or dead.get("MessageRetentionPeriod") != 14 * 86_400:
+            yield f"{queue} drops what fails, or tries forever"
+        if mapping.get("FunctionResponseTypes") != ["ReportBatchItemFailures"] or not 1 <= mapping.get("BatchSize", 10) <= 5:
+            yield f"{queue} repeats what {name} has done"
+        if "MaximumConcurrency" not in mapping.get("ScalingConfig", {}):
+            yield f"{queue} may start any number of {name}"
 
 
 def tables_keep_their_promises(document: Node) -> Iterator[str]:
@@ -201,11 +237,18 @@ def runs_where_it_is_built_for(document: Node) -> Iterator[str]:
 
 
 def alarms_watch_everything(document: Node) -> Iterator[str]:
-    """Errors, throttles and long runs of each function, given-up runs and the API's 5xx raise an alarm that somebody may hear."""
+    """Errors, throttles and long runs of each function, what waits or was given up, schedules that do not run and the API's 5xx
+    raise an alarm that somebody may hear.
+    """
     alarms = dict(resources(document, "AWS::CloudWatch::Alarm"))
     watched = {(alarm["Properties"].get("MetricName"), _watched(alarm["Properties"])) for alarm in alarms.values()}
     wanted = {(metric, name) for name in functions_of(document) for metric in ("Errors", "Throttles", "Duration")}
-    wanted |= {("ApproximateNumberOfMessagesVisible", name) for name, _ in resources(document, "AWS::SQS::Queue")}
+    feeding = {queue for _, queue, _ in fed_by_queues(document)}
+    wanted |= {("ApproximateAgeOfOldestMessage", name) for name in feeding}
+    wanted |= {("ApproximateNumberOfMessagesVisible", name) for name, _ in resources(document, "AWS::SQS::Queue")} - {
+        ("ApproximateNumberOfMessagesVisible", name) for name in feeding
+    }
+    wanted |= {("Invocations", name) for name in _scheduled(document)}
     wanted |= {("5xx", name) for name, _ in resources(document, "AWS::Serverless::HttpApi")}
     yield from (f"no alarm on {metric} of {name}" for metric, name in sorted(wanted - watched))
     for name, alarm in alarms.items():
@@ -215,6 +258,8 @@ def alarms_watch_everything(document: Node) -> Iterator[str]:
         function = functions_of(document).get(str(_watched(properties)))
         if properties.get("MetricName") == "Duration" and function and properties["Threshold"] >= function["Timeout"] * 1000:
             yield f"{name} can never ring"
+        if properties.get("MetricName") == "Invocations" and properties.get("TreatMissingData") != "breaching":
+            yield f"{name} takes silence for good news"
 
 
 def parameters_explain_themselves(document: Node) -> Iterator[str]:
@@ -242,6 +287,7 @@ def names_differ_between_stacks(document: Node) -> Iterator[str]:
 TEMPLATE_RULES = (
     http_functions_end_in_time,
     queues_are_encrypted,
+    queues_lose_nothing,
     tables_keep_their_promises,
     keys_are_the_ports,
     snapshots_are_reached_by_alias,
@@ -277,6 +323,14 @@ def _read_by_settings() -> set[str]:
     asked = _Asked()
     settings_from(asked)
     return asked.names
+
+
+def _scheduled(document: Node) -> set[str]:
+    return {
+        name
+        for name, function in functions_of(document).items()
+        if any(event["Type"] == "ScheduleV2" for event in function.get("Events", {}).values())
+    }
 
 
 def _watched(alarm: Node) -> str | None:

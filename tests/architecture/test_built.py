@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.built import LAYER, ROOT, bytecode_of, findings
+from tests.architecture.built import LAYER, ROOT, bytecode_of, findings, logical_name
 
 ARM = b"\x7fELF" + bytes(14) + (183).to_bytes(2, "little")
 INTEL = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little")
@@ -19,7 +19,7 @@ def build(tmp_path: Path) -> Path:
         written(bytecode_of(module))
     written(tmp_path / LAYER / "fast.cpython-313-aarch64-linux-gnu.so", ARM)
     for folder in (ROOT / "functions").glob("*/__init__.py"):
-        written(tmp_path / f"{folder.parent.name.capitalize()}Function" / "app.py")
+        written(tmp_path / logical_name(folder.parent.name) / "app.py")
     return tmp_path
 
 

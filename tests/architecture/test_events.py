@@ -2,17 +2,25 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from functions.audit.app import ROUTES as AUDIT
+from functions.documents.app import ROUTES as DOCUMENTS
 from functions.health.app import ROUTES as HEALTH
+from functions.index_admin.app import ROUTES as INDEX_ADMIN
+from functions.memories.app import ROUTES as MEMORIES
 from functions.profile.app import ROUTES as PROFILE
+from functions.recall.app import ROUTES as RECALL
 from functions.sessions.app import ROUTES as SESSIONS
 from functions.turn.app import ROUTES as TURN
 from keepsake.api.requests import parsed
-from local.template import Route, load_template
+from keepsake.ports.work_queue import WorkMessage, ref_of
+from local.queues import sqs_event
+from local.template import Feed, Route, load_template
+from tests.fakes import FakeClock
+from tests.fakes_queue import FakeWorkQueue
 
 EVENTS = Path(__file__).resolve().parents[2] / "events"
 TEMPLATE = load_template()
@@ -20,6 +28,10 @@ ANSWERED = {
     "TurnFunction": TURN,
     "SessionsFunction": SESSIONS,
     "ProfileFunction": PROFILE,
+    "MemoriesFunction": MEMORIES,
+    "RecallFunction": RECALL,
+    "DocumentsFunction": DOCUMENTS,
+    "IndexAdminFunction": INDEX_ADMIN,
     "AuditFunction": AUDIT,
     "HealthFunction": HEALTH,
 }
@@ -59,12 +71,31 @@ def test_every_route_has_one_event() -> None:
     )
 
 
-def test_every_schedule_has_its_event_and_there_are_no_others() -> None:
-    others = {path.stem: loaded(path) for path in EVENTS.glob("*.json") if path.stem not in HTTP}
-    for event in others.values():
-        assert event["id"]
-        event["id"] = "local"
-    assert others == {schedule.name: dict(schedule.event) for schedule in TEMPLATE.schedules}
+OTHERS = {path.stem: loaded(path) for path in EVENTS.glob("*.json") if path.stem not in HTTP}
+
+
+def folder_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def test_every_schedule_and_every_queue_has_its_event_and_there_are_no_others() -> None:
+    schedules = {folder_of(schedule.module): dict(schedule.event) for schedule in TEMPLATE.schedules}
+    assert {name: {**OTHERS[name], "id": "local"} for name in schedules} == schedules
+    assert all(OTHERS[name]["id"] for name in schedules)
+    assert OTHERS.keys() - schedules.keys() == {folder_of(feed.module) for feed in TEMPLATE.feeds}
+
+
+@pytest.mark.parametrize("feed", TEMPLATE.feeds, ids=lambda feed: feed.function)
+def test_an_event_of_a_queue_has_the_parts_that_lambda_sends_and_is_one_that_we_read(feed: Feed) -> None:
+    queue = FakeWorkQueue(FakeClock())
+    queue.send([WorkMessage(ref="r", group="g", deduplication="d")])
+    (ours,) = cast(Any, sqs_event(queue.receive(1), feed.queue)["Records"])
+    (record,) = OTHERS[folder_of(feed.module)]["Records"]
+    assert list(record) == list(ours)
+    assert list(record["attributes"]) == list(ours["attributes"])
+    assert {type(value) for value in record["attributes"].values()} == {str}
+    assert feed.queue in record["eventSourceARN"]
+    assert ref_of(record["body"])
 
 
 @pytest.mark.parametrize("name", HTTP)
@@ -98,6 +129,6 @@ def test_headers_are_lower_case_and_bodies_are_as_long_as_they_say(name: str) ->
         assert isinstance(json.loads(body), dict)
 
 
-def test_only_the_audit_is_called_by_an_admin() -> None:
+def test_only_the_audit_and_the_index_are_called_by_an_admin() -> None:
     admins = {name for name, event in HTTP.items() if "keepsake-admins" in json.dumps(event["requestContext"])}
-    assert admins == {"audit_verify"}
+    assert admins == {"audit_verify", "reindex_start", "reindex_read", "drift_check"}

@@ -45,9 +45,19 @@ def event(found: Resources, function: str, name: str) -> dict[str, Any]:
     return properties
 
 
+def optional(found: Resources, role: str, sid: str) -> list[Any]:
+    """Condition, statement and alternative of a statement that is not always there."""
+    listed: list[list[Any]] = [each["Fn::If"] for each in statements(found, role) if "Fn::If" in each]
+    return next(each for each in listed if each[1]["Sid"] == sid)
+
+
 def key_statement(found: Resources, role: str) -> list[Any]:
-    alternatives: list[Any] = next(each for each in statements(found, role) if "Fn::If" in each)["Fn::If"]
-    return alternatives
+    return optional(found, role, "UseCustomerKey")
+
+
+def mapping(found: Resources) -> dict[str, Any]:
+    """How the queue feeds the worker."""
+    return event(found, "ConsolidationFunction", "Work")
 
 
 def replaced(found: Resources, resource: str, **properties: Any) -> None:
@@ -72,6 +82,41 @@ FAULTS: list[tuple[Rule, str, Callable[[Resources], object]]] = [
         "more than X-Ray's calls",
         lambda r: statement(r, "TurnRole", "WriteTraces")["Action"].append("xray:GetTraceSummaries"),
     ),
+    (
+        permissions.no_wildcards,
+        "any model",
+        lambda r: optional(r, "ConsolidationRole", "ExtractThroughProfile")[1].pop("Condition"),
+    ),
+    (
+        permissions.no_wildcards,
+        "any index",
+        lambda r: optional(r, "TurnRole", "SearchIndex")[1].update(Resource={"Fn::Sub": "${SearchResourceArn}/*"}),
+    ),
+    (
+        permissions.index_and_models_only_if_given,
+        "another domain",
+        lambda r: optional(r, "TurnRole", "SearchIndex")[1].update(Resource="arn:aws:es:x:123456789012:domain/x/_msearch"),
+    ),
+    (
+        permissions.index_and_models_only_if_given,
+        "always",
+        lambda r: statements(r, "TurnRole").append(optional(r, "TurnRole", "SearchIndex")[1]),
+    ),
+    (
+        permissions.index_and_models_only_if_given,
+        "another model",
+        lambda r: grant(r, "TurnRole", "bedrock:InvokeModel", "Control"),
+    ),
+    (
+        permissions.index_and_models_only_if_given,
+        "unknown model",
+        lambda r: r["ConsolidationFunction"]["Properties"]["Environment"]["Variables"].pop("EXTRACTION_MODEL_ID"),
+    ),
+    (
+        permissions.index_and_models_only_if_given,
+        "unreachable index",
+        lambda r: r["HealthFunction"]["Properties"]["Environment"]["Variables"].update(SEARCH_ENDPOINT="https://x"),
+    ),
     (permissions.no_scans, "scan", lambda r: grant(r, "ConsolidationRole", "dynamodb:Scan", "LongTermMemory")),
     (permissions.no_scans, "PartiQL", lambda r: grant(r, "SessionsRole", "dynamodb:PartiQLSelect", "LongTermMemory")),
     (permissions.audit_only_grows, "update", lambda r: grant(r, "TurnRole", "dynamodb:UpdateItem", "AuditLog")),
@@ -94,6 +139,16 @@ FAULTS: list[tuple[Rule, str, Callable[[Resources], object]]] = [
         permissions.permissions_fit_settings,
         "unknown table",
         lambda r: grant(r, "HealthRole", "dynamodb:BatchGetItem", "SessionTurns"),
+    ),
+    (
+        permissions.permissions_fit_settings,
+        "unknown queue",
+        lambda r: r["MemoriesFunction"]["Properties"]["Environment"]["Variables"].pop("QUEUE_URL"),
+    ),
+    (
+        permissions.permissions_fit_settings,
+        "unreachable queue",
+        lambda r: statements(r, "MemoriesRole").remove(statement(r, "MemoriesRole", "SendWork")),
     ),
     (
         permissions.permissions_fit_settings,
@@ -130,15 +185,25 @@ FAULTS: list[tuple[Rule, str, Callable[[Resources], object]]] = [
     ),
     (rules.http_functions_end_in_time, "too long", lambda r: replaced(r, "AuditFunction", Timeout=30)),
     (rules.queues_are_encrypted, "plain queue", lambda r: replaced(r, "ConsolidationDeadLetters", SqsManagedSseEnabled=False)),
+    (rules.queues_are_encrypted, "plain work", lambda r: replaced(r, "ConsolidationQueue", SqsManagedSseEnabled=False)),
+    (rules.queues_lose_nothing, "impatient", lambda r: replaced(r, "ConsolidationQueue", VisibilityTimeout=1799)),
+    (rules.queues_lose_nothing, "the function takes longer", lambda r: replaced(r, "ConsolidationFunction", Timeout=301)),
+    (rules.queues_lose_nothing, "no order", lambda r: removed(r, "ConsolidationQueue", "FifoQueue")),
+    (rules.queues_lose_nothing, "alike by content", lambda r: replaced(r, "ConsolidationQueue", ContentBasedDeduplication=True)),
+    (rules.queues_lose_nothing, "forever", lambda r: removed(r, "ConsolidationQueue", "RedrivePolicy")),
+    (rules.queues_lose_nothing, "forgetful", lambda r: replaced(r, "ConsolidationFailures", MessageRetentionPeriod=345600)),
+    (rules.queues_lose_nothing, "whole batches", lambda r: mapping(r).pop("FunctionResponseTypes")),
+    (rules.queues_lose_nothing, "long batches", lambda r: mapping(r).update(BatchSize=6)),
+    (rules.queues_lose_nothing, "any number at once", lambda r: mapping(r).pop("ScalingConfig")),
     (
         rules.queues_are_encrypted,
         "queue of SAM's making",
-        lambda r: event(r, "ConsolidationFunction", "Consolidation").update(DeadLetterConfig={"Type": "SQS"}),
+        lambda r: event(r, "ConsolidationPlannerFunction", "Consolidation").update(DeadLetterConfig={"Type": "SQS"}),
     ),
     (
         rules.queues_are_encrypted,
         "somebody else's queue",
-        lambda r: replaced(r, "ConsolidationFunction", DeadLetterQueue={"Type": "SQS", "TargetArn": "arn:aws:sqs:x"}),
+        lambda r: replaced(r, "ConsolidationPlannerFunction", DeadLetterQueue={"Type": "SQS", "TargetArn": "arn:aws:sqs:x"}),
     ),
     (rules.tables_keep_their_promises, "buffers backed up", lambda r: replaced(r, "SessionBuffers", **backups(7))),
     (rules.tables_keep_their_promises, "turns backed up", lambda r: replaced(r, "SessionTurns", **backups(7))),
@@ -210,13 +275,17 @@ FAULTS: list[tuple[Rule, str, Callable[[Resources], object]]] = [
     (rules.runs_where_it_is_built_for, "layer", lambda r: replaced(r, "KeepsakeLayer", CompatibleRuntimes=["python3.12"])),
     (rules.alarms_watch_everything, "errors", lambda r: r.pop("ProfileErrors")),
     (rules.alarms_watch_everything, "given-up runs", lambda r: r.pop("DeadLetters")),
+    (rules.alarms_watch_everything, "given-up work", lambda r: r.pop("WorkFailed")),
+    (rules.alarms_watch_everything, "waiting work", lambda r: r.pop("WorkWaits")),
+    (rules.alarms_watch_everything, "no runs", lambda r: r.pop("PlannerSilent")),
+    (rules.alarms_watch_everything, "silence", lambda r: replaced(r, "PlannerSilent", TreatMissingData="notBreaching")),
     (rules.alarms_watch_everything, "5xx", lambda r: r.pop("ApiServerErrors")),
     (rules.alarms_watch_everything, "unheard", lambda r: removed(r, "TurnErrors", "AlarmActions")),
     (rules.alarms_watch_everything, "never", lambda r: replaced(r, "TurnDuration", Threshold=29000)),
     (
         rules.names_differ_between_stacks,
         "schedule",
-        lambda r: event(r, "ConsolidationFunction", "Consolidation").pop("OmitName"),
+        lambda r: event(r, "ConsolidationPlannerFunction", "Consolidation").pop("OmitName"),
     ),
     (rules.names_differ_between_stacks, "table", lambda r: replaced(r, "Control", TableName="Control")),
 ]
