@@ -14,7 +14,7 @@ from keepsake.domain.summary import SessionSummary
 from keepsake.domain.text import terms
 from keepsake.domain.tiers import PRIORITY
 from keepsake.domain.turns import Role, exchanges, rendered
-from tests.contexts import PROFILES, TOKENS, make_artifact, make_item, make_line, make_turn
+from tests.contexts import PROFILES, SUMMARIZER, TOKENS, make_artifact, make_item, make_line, make_turn
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 PHRASES = st.sampled_from(
@@ -66,7 +66,12 @@ ITEMS = st.lists(
         for number, (text, tier, title, score, critical) in enumerate(drawn)
     )
 )
-SUMMARIES = st.lists(TEXTS.map(make_line), max_size=6).map(lambda lines: SessionSummary(tuple(lines), len(lines)))
+QUOTED = st.lists(TEXTS.map(make_line), max_size=6).map(lambda lines: SessionSummary(tuple(lines), len(lines)))
+# Summaries of the same turns, up to any of them, as those in a session's buffer are.
+EARLIER = TURNS.map(
+    lambda turns: SessionSummary().extended((replace(turn, timestamp_ms=turn.timestamp_ms - 12) for turn in turns), SUMMARIZER)
+)
+SUMMARIES = QUOTED | EARLIER
 REQUESTS = st.builds(
     AssemblyRequest,
     model_profile=st.sampled_from(PROFILES.names).map(PROFILES.get),
@@ -78,6 +83,7 @@ REQUESTS = st.builds(
     artifacts=ARTIFACTS,
     turns=TURNS,
     summary=SUMMARIES,
+    reader=st.sampled_from([SUMMARIZER, None]),
     profile_lines=st.lists(TEXTS, max_size=3).map(tuple),
     welcome=st.none() | TEXTS,
     items=ITEMS,
@@ -159,6 +165,18 @@ def test_what_is_included_stands_there_to_the_letter(request: AssemblyRequest) -
     turns = [turn for turn in request.turns if f"turn:{turn.turn_id}" in included]
     assert all(rendered(turn.role, turn.name, turn.text) in window.text for turn in turns)
     assert all(f":\n{pad.content}\n" in window.text for pad in request.artifacts if f"artifact:{pad.name}" in included)
+
+
+@given(st.lists(SPOKEN, max_size=20), st.integers(0, 20), st.integers(20, 900))
+def test_no_turn_stands_in_the_window_both_whole_and_summed_up(texts: list[str], covered: int, budget: int) -> None:
+    kinds = ("We decided on matter", "What about matter", "Everybody speaks about matter")
+    turns = [make_turn(n, f"{kinds[n % 3]} {n}{'?' if n % 3 == 1 else '.'} {text}") for n, text in enumerate(texts)]
+    summary = SessionSummary().extended(turns[:covered], SUMMARIZER)
+    request = AssemblyRequest(PROFILES.get("default"), budget=budget, turns=tuple(turns), summary=summary, reader=SUMMARIZER)
+    window = assemble(request, TOKENS.count)
+    whole = [entry.ref for entry in window.included if entry.reason == "recent_turn"]
+    for n in (n for n, turn in enumerate(turns) if f"turn:{turn.turn_id}" in whole):
+        assert not any(f"{mark}User: {kinds[n % 3]} {n}" in window.text for mark in ("- ", "Decided: ", "Open: "))
 
 
 @given(TEXTS)

@@ -6,8 +6,19 @@ from keepsake.adapters.tokens import EstimatedTokens
 from keepsake.domain.context import AssemblyRequest, ContextWindow, Reason, Tier, assemble, item_block
 from keepsake.domain.errors import SafetyMinimumTooLargeError
 from keepsake.domain.summary import SessionSummary
-from keepsake.domain.turns import Role
-from tests.contexts import PROFILES, TOKENS, assembled, make_artifact, make_critical, make_item, make_line, make_turn, refs
+from keepsake.domain.turns import Role, Turn
+from tests.contexts import (
+    PROFILES,
+    SUMMARIZER,
+    TOKENS,
+    assembled,
+    make_artifact,
+    make_critical,
+    make_item,
+    make_line,
+    make_turn,
+    refs,
+)
 
 WORDS = "one two three four five six seven eight nine ten "
 
@@ -166,6 +177,74 @@ def test_a_summary_that_does_not_fit_whole_keeps_its_newest_lines_in_order() -> 
     assert window.text == "## Working Memory\nEarlier in this conversation:\n" + "".join(
         f"- {line.text}\n" for line in lines[-len(shown) :]
     )
+
+
+def summed_up(*turns: Turn) -> SessionSummary:
+    return SessionSummary().extended(turns, SUMMARIZER)
+
+
+TALK = (
+    make_turn(1, "I'm worried about my insulin. Who adjusts the dose?"),
+    make_turn(2, "I don't know yet, I'll ask the clinic.", role=Role.ASSISTANT),
+    make_turn(3, "Then we decided on the morning dose."),
+    make_turn(4, "That is noted in the plan for Monday.", role=Role.ASSISTANT),
+)
+
+
+def test_what_was_decided_what_is_open_and_the_tone_stand_below_the_lines() -> None:
+    window = assembled(turns=(make_turn(5, "Good morning again."),), summary=summed_up(*TALK))
+    assert window.text == (
+        "## Working Memory\n"
+        "Earlier in this conversation:\n"
+        "Topics: insulin\n"
+        "- User: I'm worried about my insulin.\n"
+        "- Assistant: I don't know yet, I'll ask the clinic.\n"
+        "- Assistant: That is noted in the plan for Monday.\n"
+        "Decided: User: Then we decided on the morning dose.\n"
+        "Open: User: Who adjusts the dose?\n"
+        "Tone: anxious\n"
+        "User: Good morning again.\n"
+    )
+    assert refs(window.included) == ["summary", "turn:t5"]
+
+
+def test_nothing_of_a_turn_that_stands_whole_is_summed_up() -> None:
+    assert "Earlier" not in assembled(turns=TALK, summary=summed_up(*TALK)).text
+    window = assembled(turns=TALK[2:], summary=summed_up(*TALK))
+    assert window.text == (
+        "## Working Memory\n"
+        "Earlier in this conversation:\n"
+        "Topics: insulin\n"
+        "- User: I'm worried about my insulin.\n"
+        "- Assistant: I don't know yet, I'll ask the clinic.\n"
+        "Open: User: Who adjusts the dose?\n"
+        "Tone: anxious\n"
+        "User: Then we decided on the morning dose.\n"
+        "Assistant: That is noted in the plan for Monday.\n"
+    )
+
+
+def test_turns_that_find_no_room_are_summed_up_though_the_summary_does_not_cover_them_yet() -> None:
+    long = make_turn(5, f"We agreed on Lisbon in May. {prose(5, 300)}")
+    window = assembled(budget=300, turns=(*TALK, long, make_turn(6, "Good morning again.")), summary=summed_up(*TALK))
+    assert "Decided: User: We agreed on Lisbon in May.\n" in window.text
+    assert refs(window.included) == ["summary", "turn:t6"]
+
+
+def test_a_question_whose_answer_stands_in_the_window_is_not_open() -> None:
+    asked = make_turn(1, "Who adjusts the dose?")
+    answer, more = make_turn(2, "The clinic does.", role=Role.ASSISTANT), make_turn(2, "And I also need a new pump.")
+    assert "Open: User: Who adjusts the dose?\n" in assembled(turns=(more,), summary=summed_up(asked)).text
+    assert "Open:" not in assembled(turns=(answer,), summary=summed_up(asked)).text
+
+
+def test_decisions_and_questions_come_before_lines_where_not_all_fits() -> None:
+    filler = [make_turn(10 + number, prose(number, 20), role=Role.ASSISTANT) for number in range(8)]
+    summary = summed_up(*TALK, *filler)
+    texts = [assembled(budget=budget, summary=summary).text for budget in range(10, 400, 10)]
+    assert all("Decided: " in text for text in texts if "\n- " in text)
+    assert any("Decided: " in text and "\n- " not in text for text in texts)
+    assert all(text.endswith("Tone: anxious\n") for text in texts if "\n- " in text)
 
 
 def test_no_budget_is_too_small_to_be_kept() -> None:
