@@ -5,17 +5,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake import bootstrap
 from keepsake.adapters.hash_keys import FileHashKeys
 from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.adapters.surroundings import RandomIds, SystemChance
 from keepsake.adapters.tokens import load_tokens
-from keepsake.config import Settings, SettingsError, settings_from
+from keepsake.config import SettingsError, settings_from
 from keepsake.domain.errors import StoreError, StoreUnavailableError
 from keepsake.ports.item_store import ItemStore
-from keepsake.services.recall import NothingRecalled
+from local.backends import local_backends
 from local.calls import CountedStore
 from local.clock import ShiftedClock
 from local.control import Control
@@ -23,6 +23,7 @@ from local.cors import cors_of
 from local.events import FunctionContext
 from local.folder import DataFolder, LocalError
 from local.gateway import THREADS, Doors, Gateway, Handler
+from local.queues import QueueRunner
 from local.routing import RouteTable
 from local.schedules import RETENTION, RETENTION_MINUTES, Schedule, Scheduler
 from local.tables import create_tables
@@ -41,6 +42,7 @@ QUIET = {
     "POWERTOOLS_LOGGER_LOG_EVENT": "false",
     "LOG_LEVEL": "ERROR",
 }
+_LEASE_MS, _INDEX_CALL_MS = 30_000, 10_000
 _MENDING = "put the file back from a copy, or start with --fresh, which forgets everything"
 NOWHERE = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}  # an emulator asks for some, and checks none
 
@@ -50,7 +52,7 @@ class Stores:
     """The item store, and how expired items leave it."""
 
     items: ItemStore
-    sweep: Callable[[], object]
+    sweep: Callable[[Mapping[str, object]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,10 @@ class Assembled:
 
     gateway: Gateway
     scheduler: Scheduler
+    runners: Sequence[QueueRunner]
     clock: ShiftedClock
     issuer: TokenIssuer
+    notices: Sequence[str]
 
 
 def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[str], closing: ExitStack) -> Assembled:
@@ -71,35 +75,32 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     _check_hash_key(folder, embedded=endpoint is None)
     try:
         stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
-        runtime = _runtime(folder, stores.items, clock, kind="sqlite" if endpoint is None else "dynamodb")
+        beside = local_backends(folder, template.feeds, _handler, clock, closing)
+        runtime = _runtime(folder, stores.items, clock, beside.backends, kind="sqlite" if endpoint is None else "dynamodb")
     except SettingsError as error:
         raise LocalError(f"the service cannot start on {folder.path}: {error}") from None
     runtime.prime()
     bootstrap.use(runtime)
-    scheduler = Scheduler((*_planned(template), Schedule(RETENTION, RETENTION_MINUTES, stores.sweep)), clock)
+    scheduler = Scheduler((*_planned(template), Schedule(RETENTION, RETENTION_MINUTES, stores.sweep)), clock, beside.runners)
     doors = Doors(RouteTable(template.routes), _handlers(template), Control(issuer, clock, scheduler))
     threads = closing.enter_context(ThreadPoolExecutor(THREADS, thread_name_prefix="handler"))
     gateway = Gateway(doors, issuer, clock, cors_of(read_template(), cors_origins), threads)
-    return Assembled(gateway, scheduler, clock, issuer)
+    return Assembled(gateway, scheduler, beside.runners, clock, issuer, beside.notices)
 
 
-def _runtime(folder: DataFolder, items: ItemStore, clock: ShiftedClock, *, kind: str) -> bootstrap.Runtime:
-    settings = settings_from(os.environ)
+def _runtime(
+    folder: DataFolder, items: ItemStore, clock: ShiftedClock, backends: bootstrap.Backends, *, kind: str
+) -> bootstrap.Runtime:
     return bootstrap.Runtime(
-        settings=Settings(
-            session_idle_minutes=settings.session_idle_minutes,
-            admin_group=settings.admin_group,
-            admin_group_claim=settings.admin_group_claim,
-            topics_file=settings.topics_file,
-            store_kind=kind,
-        ),
+        # Calls of the embedded index are short, and who starts a killed service again wants to go on at once.
+        settings=replace(settings_from(os.environ), store_kind=kind, lease_ms=_LEASE_MS, index_call_ms=_INDEX_CALL_MS),
         store=CountedStore(items),
         clock=clock,
         ids=RandomIds(),
         chance=SystemChance(),
         hash_keys=FileHashKeys(folder.hash_key),
         tokens=load_tokens(),
-        recall=NothingRecalled(),
+        backends=backends,
     )
 
 
@@ -124,7 +125,7 @@ def _embedded(folder: DataFolder, clock: ShiftedClock, closing: ExitStack) -> St
     except StoreError as error:
         raise LocalError(f"{folder.database}: {error}: {_MENDING}") from None
     closing.callback(store.close)
-    return Stores(store, lambda: {"removed": store.sweep_expired(clock.now_ms() // 1000)})
+    return Stores(store, lambda _: {"removed": store.sweep_expired(clock.now_ms() // 1000)})
 
 
 def _dynamodb(endpoint: str, template: Template, clock: ShiftedClock) -> Stores:
@@ -148,7 +149,7 @@ def _dynamodb(endpoint: str, template: Template, clock: ShiftedClock) -> Stores:
     except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
         raise _no_dynamodb(endpoint, type(error).__name__) from None
     store = DynamoDbItemStore(client, names, clock=clock, chance=SystemChance())
-    return Stores(store, lambda: {"left_to": "dynamodb"})
+    return Stores(store, lambda _: {"left_to": "dynamodb"})
 
 
 def _no_dynamodb(endpoint: str, why: str) -> LocalError:
@@ -171,6 +172,6 @@ def _planned(template: Template) -> tuple[Schedule, ...]:
     return tuple(Schedule(planned.name, planned.minutes, _run_of(planned)) for planned in template.schedules)
 
 
-def _run_of(planned: PlannedRun) -> Callable[[], object]:
+def _run_of(planned: PlannedRun) -> Callable[[Mapping[str, object]], object]:
     handler = _handler(planned.module)
-    return lambda: handler(dict(planned.event), FunctionContext(planned.function, RandomIds().new(), timeout_s=300.0))
+    return lambda more: handler({**planned.event, **more}, FunctionContext(planned.function, RandomIds().new(), timeout_s=300.0))

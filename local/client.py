@@ -20,7 +20,7 @@ REPEATED = frozenset({409, 429, 503})
 DEFAULT_URL = "http://127.0.0.1:3000"
 CONNECT_S = 3.0
 READ_S = 35.0  # the gateway waits 30 s for a function
-TICK_READ_S = 330.0  # a scheduled function has 300 s
+TICK_READ_S = 1_560.0  # as long as a tick helps the queues, and a schedule runs before
 QUICK_READ_S = 5.0  # for what needs no store
 PLAIN_ID = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 

@@ -48,13 +48,10 @@ class Control:
         wish = _field(body, "run")
         if wish != "all" and wish not in self.scheduler.names:
             return _refusal(request, 400, "invalid_request", f"`run` is one of: {', '.join((*self.scheduler.names, 'all'))}.")
-        outcome = {}
-        for name in self.scheduler.names if wish == "all" else (str(wish),):
-            try:
-                outcome[name] = self.scheduler.run(name)
-            except FailedRunError as failure:
-                return _failed(request, failure)
-        return json_answer(outcome)
+        try:
+            return json_answer(self.scheduler.tick(self.scheduler.names if wish == "all" else (str(wish),)))
+        except FailedRunError as failure:
+            return _failed(request, failure)
 
     def _advance(self, request: Request, body: bytes) -> Answer:
         seconds = _field(body, "advance_seconds")

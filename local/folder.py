@@ -35,6 +35,16 @@ class DataFolder:
         return self.path / "keepsake.db"
 
     @property
+    def index(self) -> Path:
+        """The embedded search index. A copy of what the stores hold."""
+        return self.path / "index.db"
+
+    @property
+    def queue(self) -> Path:
+        """The embedded queue. What it holds is planned again if it is lost."""
+        return self.path / "queue.db"
+
+    @property
     def hash_key(self) -> Path:
         """The key of the keyed hashes."""
         return self.path / "hash-key.json"

@@ -76,6 +76,11 @@ class QueueRunner:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=f"queue {consumer.queue}", daemon=True)
 
+    @property
+    def name(self) -> str:
+        """The queue's name in the template."""
+        return self._consumer.queue
+
     def send(self, messages: Sequence[WorkMessage]) -> int:
         """See WorkQueue."""
         taken = self._queue.send(messages)

@@ -5,27 +5,35 @@ Each schedule runs one at a time. When the clock jumps over several of its times
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.domain.errors import KeepsakeError, LostRaceError, StoreUnavailableError
 from keepsake.ports.surroundings import Clock
+from local.queues import QueueRunner
 
 RETENTION = "retention"
 RETENTION_MINUTES = 15
 # Failures that time or a started store mends; the run is then made up for.
 PASSING = frozenset({StoreUnavailableError.code, LostRaceError.code})
 
+# How long a tick helps the queues at most.
+DRAIN_S = 1_500.0
+_NOTHING: Mapping[str, object] = {}
+
 log = logging.getLogger("keepsake.local")
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Something that runs every so many minutes and answers with something JSON can hold."""
+    """Something that runs every so many minutes and answers with something JSON can hold.
+
+    `run` is given what its event holds beside what the schedule says.
+    """
 
     name: str
     minutes: int
-    run: Callable[[], object]
+    run: Callable[[Mapping[str, object]], object]
 
 
 class FailedRunError(Exception):
@@ -40,9 +48,10 @@ class FailedRunError(Exception):
 class Scheduler:
     """The schedules and the thread that watches the clock for them."""
 
-    def __init__(self, schedules: tuple[Schedule, ...], clock: Clock) -> None:
+    def __init__(self, schedules: tuple[Schedule, ...], clock: Clock, runners: Sequence[QueueRunner] = ()) -> None:
         self._schedules = {schedule.name: schedule for schedule in schedules}
         self._clock = clock
+        self._runners = tuple(runners)
         self._locks = {name: threading.Lock() for name in self._schedules}
         self._due_ms = {name: self._next(schedule) for name, schedule in self._schedules.items()}
         self._stopping = threading.Event()
@@ -63,12 +72,22 @@ class Scheduler:
         if self._thread.is_alive():
             self._thread.join(timeout=10)
 
-    def run(self, name: str) -> object:
+    def run(self, name: str, more: Mapping[str, object] = _NOTHING) -> object:
         """Run one schedule now, after a run of it that is under way. Raises FailedRunError."""
         schedule = self._schedules[name]
         with self._locks[name]:
             self._due_ms[name] = self._next(schedule)
-            return _outcome(schedule)
+            return _outcome(schedule, more)
+
+    def tick(self, names: Sequence[str]) -> dict[str, object]:
+        """Run schedules now, for everything that waits and not only for what is due, until the queues they filled are empty.
+
+        What each answered, and what is left on each queue. Raises FailedRunError.
+        """
+        outcome: dict[str, object] = {name: self.run(name, {"everything": True}) for name in names}
+        for runner in self._runners:
+            outcome[runner.name] = runner.drain(DRAIN_S)._asdict()
+        return outcome
 
     def _next(self, schedule: Schedule) -> int:
         return self._clock.now_ms() + schedule.minutes * 60_000
@@ -82,9 +101,9 @@ class Scheduler:
                     log.error("%s", failure)  # noqa: TRY400 - the kind of failure only: a traceback may hold what users wrote
 
 
-def _outcome(schedule: Schedule) -> object:
+def _outcome(schedule: Schedule, more: Mapping[str, object]) -> object:
     try:
-        return schedule.run()
+        return schedule.run(more)
     except Exception as error:  # noqa: BLE001 - an entry point: a failed run must not end the service
         raise FailedRunError(schedule.name, _code(error)) from None
 

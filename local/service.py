@@ -69,6 +69,11 @@ def _run(wishes: ServiceWishes, closing: ExitStack) -> int:
     assembled = assemble(folder, endpoint, origins, closing)
     url = f"http://{HOST}:{listening.getsockname()[1]}"
     server = _Server(assembled, lambda: _announce(url, wishes, assembled, folder))
+    for notice in assembled.notices:
+        print(notice, file=sys.stderr, flush=True)
+    for runner in assembled.runners:
+        runner.start()
+        closing.callback(runner.stop)
     assembled.scheduler.start()
     closing.callback(assembled.scheduler.stop)
     asyncio.run(server.serve(sockets=[listening]))

@@ -1,6 +1,7 @@
 """Where statements come from: a model where there is one, with rules behind it. What fails stays pending, but not for ever."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from keepsake.domain.extraction.by_rules import extract_by_rules
