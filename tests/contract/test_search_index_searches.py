@@ -300,7 +300,7 @@ def test_an_owner_may_have_any_id(bench: Bench, owner: str) -> None:
         (Clearance(0, frozenset({"a b", "木"})), Clearance(0, frozenset({"a b"})), True),
         (Clearance(0, frozenset({"a", "b"})), Clearance(0, frozenset({"a b"})), False),
     ],
-    ids=str,
+    ids=lambda one: f"{one.level}:{'+'.join(sorted(one.compartments))}" if isinstance(one, Clearance) else str(one),
 )
 def test_only_what_the_clearance_covers_is_found_or_counted(
     bench: Bench, own: Clearance, others: Clearance, *, sees: bool
