@@ -219,6 +219,11 @@ def test_a_question_that_was_put_off_stays_until_its_matter_comes_up(asked: str,
     assert questions(talk(*talked, "Noted.", Said(answer, ASSISTANT))) == []
 
 
+def test_a_short_question_is_quoted_with_what_it_asks_about() -> None:
+    summary = talk("Wir müssen klären, ob die Kasse ein Taxi zahlt. Wissen Sie das?")
+    assert questions(summary) == ["User: Wir müssen klären, ob die Kasse ein Taxi zahlt. Wissen Sie das?"]
+
+
 def test_questions_of_politeness_are_not_open() -> None:
     assert questions(talk(Said("Here it is. Does that help? Is there anything else?", ASSISTANT))) == []
     assert questions(talk("How are you?", Said("Hallo! Wie geht es dir?", ASSISTANT))) == []

@@ -48,7 +48,6 @@ _RUN = re.compile(f"[{UNSPACED}]+")
 _UNSPACED_WORD = re.compile(r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff]{2,4}(?![\u4e00-\u9fff])|[\u30a1-\u30fa\u30fc]{3,}")
 _CLOSING = " \t\r\n\"'”’»)]}!！*_~"
 _MARKS = ("?", "？", "؟")
-_TELLING_WORDS, _TELLING_CHARACTERS = 3, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,8 @@ class Summarizer:
         )
 
     def _line(self, turn: Turn, speaker: str, sentences: list[str]) -> SummaryLine:
-        """The first sentence that says something, or else the first."""
-        sentence = next(filter(_tells, sentences), sentences[0] if sentences else "")
+        """The first sentence that says something, or else the longest."""
+        sentence = next(filter(_tells, sentences), max(sentences, key=len, default=""))
         text = line_said_by(speaker, sentence[: 2 * MAX_LINE_CHARACTERS])
         return SummaryLine(text, self.count(block_of(text)), _weight(text), turn.clearance, turn.timestamp_ms)
 
@@ -99,8 +98,7 @@ class Summarizer:
         counts = Counter(word for word in spoken.words if len(word) > 3 and word not in stop and word.isalpha())
         if spoken.text:
             apart = spoken.text.translate(self.wordings.stop_characters)
-            counts = Counter({word: number for word, number in counts.items() if not has_unspaced(word)})
-            counts.update(_UNSPACED_WORD.findall(apart))
+            counts.update(word for word in _UNSPACED_WORD.findall(apart) if word not in stop)
         names = sorted(counts, key=len, reverse=True)
         names.sort(key=counts.__getitem__, reverse=True)
         names = names[:_MAX_WORDS]
@@ -143,16 +141,23 @@ class Summarizer:
         return (before in BREAKS or before in self.wordings.connectors) and not self.wordings.no_plans.at(spoken, hit.start)
 
     def _questions(self, sentences: list[str]) -> list[str]:
-        """The last ones, in order."""
-        clauses = (clause for sentence in reversed(sentences) for clause in reversed(_THAI_CLAUSE.split(sentence)))
-        asked_for = (clause for clause in clauses if self._asks(clause) and not self._is_courtesy(clause))
-        return list(islice(asked_for, _MAX_QUOTES))[::-1]
+        """The last ones, in order; a short one with the sentence before it, which says what is asked about."""
+        clauses = [clause for sentence in sentences for clause in _THAI_CLAUSE.split(sentence)]
+        asking = (at for at in reversed(range(len(clauses))) if self._asks(clauses[at]) and not self._is_courtesy(clauses[at]))
+        found = list(islice(asking, _MAX_QUOTES))[::-1]
+        return [self._in_context(clauses, at) for at in found]
+
+    def _in_context(self, clauses: list[str], at: int) -> str:
+        if at == 0 or _tells(clauses[at], words=2, characters=5) or self._asks(clauses[at - 1]):
+            return clauses[at]
+        both = f"{clauses[at - 1]} {clauses[at]}"
+        return both if len(both) <= MAX_LINE_CHARACTERS else clauses[at]
 
     def _asks(self, sentence: str) -> bool:
         """Whether it is a question of more than a word."""
         end = sentence.rstrip(_CLOSING)
         if end.endswith(_MARKS):
-            return len(end.split(maxsplit=1)) > 1 or _unspaced_length(end) > _TELLING_WORDS
+            return len(end.split(maxsplit=1)) > 1 or _unspaced_length(end) > 3
         return has_unspaced(end) and self._ends_asking(folded(end).rstrip("。.!"))
 
     def _ends_asking(self, end: str) -> bool:
@@ -205,12 +210,9 @@ def _may_ask(said: str) -> bool:
     return any(mark in said for mark in _MARKS) or has_unspaced(said)
 
 
-def _tells(sentence: str) -> bool:
-    """Whether a sentence says something: three longer words, or as much in a script without spaces."""
-    return (
-        len(list(islice(_WORD.finditer(sentence), _TELLING_WORDS))) == _TELLING_WORDS
-        or _unspaced_length(sentence) >= _TELLING_CHARACTERS
-    )
+def _tells(sentence: str, words: int = 3, characters: int = 8) -> bool:
+    """Whether a sentence says something: so many longer words, or characters of a script without spaces."""
+    return len(list(islice(_WORD.finditer(sentence), words))) == words or _unspaced_length(sentence) >= characters
 
 
 def _weight(text: str) -> int:
