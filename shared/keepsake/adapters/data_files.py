@@ -10,6 +10,7 @@ from keepsake.domain.model_traits import ModelTable, parse_model_table
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
 from keepsake.domain.queries import QueryWords, parse_query_words
 from keepsake.domain.ranking_weights import RankingWeights, parse_ranking_weights
+from keepsake.domain.recall_intent import RecallGate, parse_recall_gate
 from keepsake.domain.summary import SummaryWordings, parse_summary_wordings
 from keepsake.domain.topics import InvalidTopicsError, TopicLexicon, parse
 
@@ -66,6 +67,12 @@ def load_summary_wordings() -> SummaryWordings:
 def load_model_table() -> ModelTable:
     """How each family of language models answers by a schema. Raises ValueError when the data file does not make sense."""
     return parse_model_table(_packaged("models.toml"))
+
+
+@cache
+def load_recall_gate() -> RecallGate:
+    """What decides whether a turn searches long-term memory. Raises ValueError when the data file does not make sense."""
+    return parse_recall_gate(_packaged("recall_patterns.toml"))
 
 
 def _packaged(name: str) -> dict[str, object]:

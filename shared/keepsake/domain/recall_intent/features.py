@@ -1,0 +1,244 @@
+"""What the gate weighs: features of a sentence that mean the same in every language."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepsake.domain.recall_intent.cues import UNSPACED_LANGUAGES, plain
+from keepsake.domain.recall_intent.reading import MAX_READ, Sentence
+
+_OPENING = 2  # words within which a sentence shows what it is
+_OPENING_CHARACTERS = 6
+_VERY_SHORT = 3
+_SHORT = 5
+_BRIEF = 8
+_LONG = 25
+_COVERED = 0.5  # of the words that carry content
+_LOOK_BACK = 6
+_CONTENT = 4  # letters of a word that carries content
+_ASKING = frozenset({"what", "when", "which", "where"})
+
+_ASKING_ANYWHERE = UNSPACED_LANGUAGES | {"hi"}  # languages whose questions keep the order of statements
+
+Values = dict[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A sentence in its turn, with what several features build on."""
+
+    sentence: Sentence
+    earlier: Sequence[str]
+    code: bool
+
+    def has(self, kind: str) -> bool:
+        return kind in self.sentence.found
+
+    def opens(self, kind: str) -> bool:
+        opening = _OPENING_CHARACTERS if self.sentence.language in UNSPACED_LANGUAGES else _OPENING
+        return self.sentence.found.get(kind, opening) < opening
+
+    def any(self, *kinds: str) -> bool:
+        return any(map(self.sentence.found.__contains__, kinds))
+
+    @property
+    def yesno(self) -> bool:
+        told_to = any(map(self.opens, ("keep", "task", "thanks", "greet")))
+        return self.sentence.found.get("yesno", 1) < 1 and (self.sentence.asks or not told_to)
+
+
+def features(sentence: Sentence, earlier: Sequence[str], *, code: bool) -> tuple[str, ...]:
+    """The names of the features that the sentence has. `code`: the turn holds code beside it."""
+    return tuple(name for group in _groups(_View(sentence, earlier, code)) for name, value in group.items() if value)
+
+
+def _groups(view: _View) -> tuple[Values, ...]:
+    asking_word = view.has("interrogative") if view.sentence.language in _ASKING_ANYWHERE else view.opens("interrogative")
+    question = view.sentence.asks or view.has("ask") or asking_word or view.yesno
+    own = view.any("i", "my", "we", "me")
+    return (
+        _asked(view, question),
+        _of_the_speaker(view, question),
+        _of_talk(view, question, own),
+        _of_memory(view, question, own),
+        _of_the_past(view, question, own),
+        _of_former_work(view, question, own),
+        _of_the_world(view, question, own),
+        _of_somebody(view, question),
+        _of_no_past(view),
+        _in_context(view),
+    )
+
+
+def _asked(view: _View, question: bool) -> Values:
+    wh_open = view.opens("interrogative")
+    return {
+        "question": question,
+        "wh_open": wh_open,
+        "yesno_open": view.yesno,
+        "unasked": view.yesno and not view.sentence.asks,
+        "inform": view.has("inform"),
+        "now": view.has("now"),
+        "now_q": view.has("now") and question,
+    }
+
+
+def _of_the_speaker(view: _View, question: bool) -> Values:
+    i, my, we, our = view.has("i"), view.has("my"), view.has("we"), view.has("our")
+    apart = view.any("howto", "rhetoric", "mention") or view.opens("task") or view.opens("keep")
+    return {
+        "own_fact": question and (i or my or we) and not apart,
+        "q_my": question and my,
+        "q_i": question and i,
+        "q_we": question and we,
+        "q_kin": question and view.has("kin"),
+        "kin_life_q": question and view.has("kin") and view.has("life"),
+        "i_statement": i and not question,
+        "my_statement": my and not question,
+        "our_q": our and question,
+        "our_said": our and not question,
+    }
+
+
+def _of_talk(view: _View, question: bool, own: bool) -> Values:
+    tell = view.has("tell")
+    return {
+        "tell_between": tell and own and view.has("you"),
+        "tell_first": tell and view.any("i", "we", "my"),
+        "tell_own_q": tell and question and own,
+        "tell_other_q": tell and question and not own,
+        "tell_then": tell and view.has("then"),
+        "again_q": view.has("again") and question,
+    }
+
+
+def _of_memory(view: _View, question: bool, own: bool) -> Values:
+    recall, lost, aboutme, store, you = map(view.has, ("recall", "lost", "aboutme", "store", "you"))
+    return {
+        "recall_between": recall and you,
+        "recall": recall,
+        "recall_own": recall and own,
+        "lost": lost,
+        "lost_own": lost and own,
+        "aboutme": aboutme,
+        "aboutme_store": aboutme and store,
+        "aboutme_q": aboutme and question,
+        "ofme": view.has("ofme") and (store or you),
+        "store": store,
+        "store_you": store and you,
+    }
+
+
+def _of_the_past(view: _View, question: bool, own: bool) -> Values:
+    then, past, reference = view.has("then"), view.has("past"), view.has("reference")
+    return {
+        "then": then,
+        "then_own_q": then and own and question,
+        "then_own_said": then and own and not question,
+        "then_q": then and question,
+        "past_q": past and question,
+        "past_statement": past and not question,
+        "reference": reference,
+        "reference_q": reference and question,
+        "reference_past": reference and (past or then),
+        "reference_own": reference and own,
+    }
+
+
+def _of_former_work(view: _View, question: bool, own: bool) -> Values:
+    same, resume, compare, then = map(view.has, ("same", "resume", "compare", "then"))
+    return {
+        "same": same,
+        "same_own": same and own,
+        "same_past": same and (then or view.has("past")),
+        "same_order": same and not question,
+        "resume": resume,
+        "resume_open": view.opens("resume"),
+        "resume_own": resume and own,
+        "lets": view.has("lets"),
+        "lets_definite": view.has("lets") and not question and not view.has("fresh"),
+        "compare": compare,
+        "compare_then": compare and then,
+        "compare_q": compare and question,
+        "compare_own_q": compare and own and question,
+    }
+
+
+def _of_the_world(view: _View, question: bool, own: bool) -> Values:
+    sentence, encyclopedic = view.sentence, view.has("encyclopedic")
+    about_somebody = sentence.named or sentence.record or view.has("title")
+    of_the_past = own or view.any("tell", "recall", "lost", "same", "resume")
+    return {
+        "encyclopedic": encyclopedic,
+        "general_q": encyclopedic and question and not own,
+        "impersonal": question and not of_the_past and not about_somebody,
+        "bare_question": question and not own and not about_somebody and not view.any("then", "tell"),
+        "howto": view.has("howto"),
+        "howto_open": view.opens("howto"),
+        "public": sentence.public,
+        "public_q": sentence.public and question and not sentence.named,
+    }
+
+
+def _of_somebody(view: _View, question: bool) -> Values:
+    sentence, life = view.sentence, view.has("life")
+    return {
+        "life_q": life and question,
+        "given": sentence.given,
+        "given_q": sentence.given and question,
+        "unknown_name_q": sentence.named and not sentence.given and question,
+        "named_life": sentence.named and life and question,
+        "titled_q": view.has("title") and question,
+        "owner_q": sentence.owner and question,
+        "record": sentence.record,
+        "record_q": sentence.record and question,
+    }
+
+
+def _of_no_past(view: _View) -> Values:
+    opens_task = view.opens("task")
+    return {
+        "task": view.has("task"),
+        "task_open": opens_task,
+        "task_plain": opens_task and not view.any("same", "then", "tell", "our"),
+        "keep": view.has("keep"),
+        "keep_open": view.opens("keep"),
+        "style": view.has("style"),
+        "style_short": view.has("style") and view.sentence.size <= _BRIEF,
+        "thanks": view.has("thanks"),
+        "thanks_open": view.opens("thanks"),
+        "greet": view.has("greet"),
+        "greet_open": view.opens("greet"),
+        "rhetoric": view.has("rhetoric"),
+        "mention": view.has("mention"),
+        "quotes": view.sentence.quotes,
+        "code": view.code,
+        "short": view.sentence.size <= _VERY_SHORT,
+        "long": view.sentence.size > _LONG,
+    }
+
+
+def _in_context(view: _View) -> Values:
+    context = bool(view.earlier)
+    return {
+        "context": context,
+        "anaphor_context": context and view.has("anaphor"),
+        "joining_context": context and view.opens("joining"),
+        "short_context": context and view.sentence.size <= _SHORT,
+        "covered": context and _covered(view.sentence, view.earlier),
+    }
+
+
+def _covered(sentence: Sentence, earlier: Sequence[str]) -> bool:
+    """Whether most of what the sentence is about stands in the turns before it."""
+    before = plain(" ".join(turn[:MAX_READ] for turn in earlier[-_LOOK_BACK:]))
+    if sentence.language in UNSPACED_LANGUAGES:
+        pieces = [sentence.text[at : at + 2] for at in range(len(sentence.text) - 1)]
+    else:
+        pieces = [token for token in sentence.tokens if len(token) >= _CONTENT and token not in _ASKING]
+    return bool(pieces) and sum(piece in before for piece in pieces) >= _COVERED * len(pieces)
+
+
+_EMPTY = Sentence(
+    "en", "", (), {}, 0, asks=False, quotes=False, named=False, given=False, owner=False, public=False, record=False
+)
+FEATURES: tuple[str, ...] = tuple(name for group in _groups(_View(_EMPTY, (), code=False)) for name in group)
