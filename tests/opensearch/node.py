@@ -33,12 +33,12 @@ JAVA = ("-Xms512m", "-Xmx768m", "-XX:+UseSerialGC", "-Dlog4j2.level=error")
 
 
 def node_url() -> str:
-    """Where a node answers. Skips the test when nobody named one, and fails it where one is required."""
+    """Where a node answers. Skips the test (or module) when nobody named one, and fails it where one is required."""
     if url := os.environ.get(URL):
         return url
     if os.environ.get(REQUIRE):
         pytest.fail(f"{REQUIRE} is set, but {URL} names no node", pytrace=False)
-    pytest.skip(f"no OpenSearch node: `make opensearch-test` starts one, or {URL} names one")
+    pytest.skip(f"no OpenSearch node: `make opensearch-test` starts one, or {URL} names one", allow_module_level=True)
 
 
 @contextmanager

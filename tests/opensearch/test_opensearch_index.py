@@ -13,7 +13,10 @@ from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
 from keepsake.ports.search_index import Location, NotIndexed
 from tests.fakes_index import DictSearchIndex
+from tests.opensearch.node import node_url
 from tests.opensearch.nodes_index import asked
+
+node_url()  # without one, one line says that all of these are skipped
 
 MODEL = EmbeddingModel("plain", 8, 0.2, 0.9)
 OWNERS = ("ada", "ada2", "bo,b", "~institution")
