@@ -5,6 +5,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from keepsake.domain.entities import EntityPatterns, parse_entity_patterns
+from keepsake.domain.extraction.rules import ExtractionRules, parse_extraction_rules
+from keepsake.domain.memories.attributes import Attributes, parse_attributes
 from keepsake.domain.model_profiles import ModelProfiles, parse_model_profiles
 from keepsake.domain.model_traits import ModelTable, parse_model_table
 from keepsake.domain.profile_learner import ProfilePatterns, parse_patterns
@@ -43,6 +46,24 @@ def load_profile_patterns() -> ProfilePatterns:
 def load_model_profiles() -> ModelProfiles:
     """The models' windows and budgets. Raises ValueError when the data file does not make sense."""
     return parse_model_profiles(_packaged("model_profiles.toml"))
+
+
+@cache
+def load_attributes() -> Attributes:
+    """What is known of the attributes of memories."""
+    return parse_attributes(_packaged("attributes.toml"))
+
+
+@cache
+def load_extraction_rules() -> ExtractionRules:
+    """The wordings by which people state things of themselves."""
+    return parse_extraction_rules(_packaged("extraction.toml"), load_attributes())
+
+
+@cache
+def load_entity_patterns() -> EntityPatterns:
+    """What names and record numbers look like."""
+    return parse_entity_patterns(_packaged("entities.toml"))
 
 
 @cache

@@ -4,7 +4,7 @@
 name is also another word, `w` one that is a verb in this spelling, `W` a weekday, `s` a season. `U`, `u` a unit, units, `Q`
 either, `V` a number of units. `R` yesterday, today …; `L`, `K`, `k`, `T`, `X` last, last but one, before last, this, next; `A`,
 `B` ago, behind or before; `I` within, `q` about; `S`, `E` since, until; `t`, `c`, `z` to, and, between; `P`, `p` in, by; `F` of,
-the. `,` `.` themselves, `b` another break, `x` words that mean nothing here.
+the; `h` German verbs beside a bare year. `,` `.` themselves, `b` another break, `x` words that mean nothing here.
 """
 
 import re
@@ -38,6 +38,7 @@ _LETTERS = {
     "in": "P",
     "by": "p",
     "of": "F",
+    "verb": "h",
 }
 _ANCHOR_LETTERS = "MWsUuQVRm"  # no date in words is without one of them, or a digit
 _DIGIT = re.compile("[0-9]")

@@ -122,6 +122,7 @@ WORDS = {
     "and": "and und et y e",
     "in": "on during im am vom zum en vers pendant el durante nel nell nella em op back_in في",
     "by": "by at after for mid early late from gegen",
+    "verb": "bin ist sind wurde wurden war habe hat haben starb zog zogen ging kam",
     "of": "of the de del di du la le los las das l d den der des dem het do o il",
 }
 # Words of other languages' everyday speech: they count only in a text that holds one of the words on the right.

@@ -175,6 +175,7 @@ _PATTERNS = {
     "month": "(?:P|I|S|E)F?[Mmw](?![.]?,?F?[dY])|M",
     "weekday": "W",
     "year": f"(?:P|I|p|S|E|F|B|{_ONE}|{_ONE}F)Y(?![tEF]?F?Y)",
+    "year_by_verb": "(?<=h)Y|Y(?=h)",
     "lone_year": "Y",
 }
 _GRAMMAR = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _PATTERNS.items()))
@@ -348,5 +349,6 @@ _RESOLVERS: dict[str, Callable[[_Part, date, str], _Found]] = {
     "month": _bare_month,
     "weekday": _bare_weekday,
     "year": _bare_year,
+    "year_by_verb": _bare_year,
     "lone_year": _lone_year,
 }

@@ -197,4 +197,4 @@ def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     text = (unit * 60_000)[:60_000]
     begin = time.process_time()
     dates_in(text, AT)
-    assert time.process_time() - begin < 1.0  # tens of milliseconds, on a busy machine some hundred
+    assert time.process_time() - begin < 3.0  # tens of milliseconds; several times that on a busy machine
