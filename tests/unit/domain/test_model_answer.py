@@ -308,6 +308,12 @@ def test_what_is_too_long_for_one_prompt_goes_into_several_and_nothing_is_left_o
     )
 
 
+def test_the_next_prompt_shows_the_end_of_the_one_before_without_a_number() -> None:
+    turns = [turn("I have a dog. " + "word " * 4_000, number=1), turn("Her name is Fifi. " + "word " * 4_000, number=2)]
+    _, second = batches(turns, [])
+    assert [(entry.text[:14], entry.number) for entry in second] == [("I have a dog. ", None), ("Her name is Fi", 1)]
+
+
 @pytest.mark.parametrize("problem", AnswerProblem)
 def test_a_repair_says_what_was_wrong(problem: AnswerProblem) -> None:
     first, second = (prompt_for(ENTRIES, KNOWN, ATTRIBUTES, given) for given in (None, problem))

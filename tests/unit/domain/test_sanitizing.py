@@ -112,6 +112,10 @@ def test_a_private_key_is_masked_whole_also_when_its_end_is_missing() -> None:
     assert for_embedding(f"a {key}").text == "a [PRIVATE_KEY]"
 
 
+def test_what_overlaps_is_masked_as_one() -> None:
+    assert for_embedding("my password is 4111 1111 1111 1111, yes").text == "my password is [PASSWORD], yes"
+
+
 def test_two_cards_in_a_row_and_numbers_beside_a_card_are_told_apart() -> None:
     text = "12 4111 1111 1111 1111 5500 0000 0000 0004 99"
     assert for_embedding(text).text == "12 [CARD] [CARD] 99"
