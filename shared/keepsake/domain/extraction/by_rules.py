@@ -22,6 +22,7 @@ from keepsake.domain.turns import Role, Turn
 _WORDS = re.compile(r"[^\W\d_]+")
 _MOST_STATEMENTS = 40  # of one turn
 _MOST_MATCHES = 3  # of one rule in one sentence
+_OVER = frozenset({"former", "until"})  # what a date ends; where there is none, it is denied
 _MOST_TEXT = 300
 _HEDGED = 0.6
 _BEFORE = 48  # characters before a match that may tell that it is another's
@@ -100,6 +101,9 @@ class _Reader:
             if said := readings[rule.language]:
                 for match in islice(rule.pattern.finditer(said.text), _MOST_MATCHES):
                     self._add(self._statements(rule, match, said))
+        self.statements[before:] = sorted(
+            self.statements[before:], key=_still_holds
+        )  # what is over comes before what took its place
         if len(self.statements) == before and not sentence.asks:
             self._add(self._corrections(turn, sentence))
 
@@ -167,7 +171,8 @@ class _Reader:
             statement = Statement(
                 turn_id=said.turn.turn_id, type=policy.type, subject=subject, attribute=attribute, value=value,
                 text=_quotable(said.whole), confidence=round(confidence, 2), importance=policy.importance, made_by=MadeBy.RULES,
-                denied=rule.denied, valid_from_ms=since, valid_to_ms=until, replaces=tuple(replaced),
+                denied=until is None if rule.time in _OVER else rule.denied, valid_from_ms=since, valid_to_ms=until,
+                replaces=tuple(replaced),
             )  # fmt: skip
             yield statement
             if rule.also:
@@ -219,6 +224,10 @@ class _Reader:
             ):
                 return statement
         return None
+
+
+def _still_holds(statement: Statement) -> bool:
+    return not statement.denied and statement.valid_to_ms is None
 
 
 def _fits(statement: Statement, new: str) -> bool:

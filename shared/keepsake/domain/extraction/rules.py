@@ -211,6 +211,8 @@ def _who(given: Mapping[str, Any]) -> str:
     relative = (
         f"(?P<who_my>(?:{given['my']}) {adjectives}(?P<who_kin>{_any_of(_kin_words(given))}))(?:,? (?P<who_name>{NAME}),?)?"
     )
+    same = _any_of(word for word, gender in given.get("pronouns", {}).items() if gender == SAME)
+    relative += f"(?:,? (?:{same}))?"
     return f"(?:{relative}|(?P<who_pronoun>{pronouns})|(?P<who_bare>{NAME}))"
 
 

@@ -100,7 +100,7 @@ def _listed(rest: str, kind: str, language: Language) -> list[str]:
     found: list[str] = []
     for part in _parts(rest, language):
         value = "" if language.breaking.search(part) else _value(part, kind, language)
-        if not value or language.incomplete.search(part.strip()):
+        if not value or (kind == "likings" and language.incomplete.search(part.strip())):
             break
         found.append(value)
     return found

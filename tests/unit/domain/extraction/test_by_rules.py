@@ -99,6 +99,11 @@ def test_dates_count_from_when_the_turn_was_said() -> None:
     assert home.valid_from_ms == 1_420_070_400_000  # 1 January 2015
 
 
+def test_what_is_over_comes_before_what_took_its_place() -> None:
+    said = extract_by_rules(turns_of(["I moved from Oslo to Rome last month."]), RULES)
+    assert [(one.value, one.valid_to_ms is None) for one in said if one.attribute == "home"] == [("Oslo", False), ("Rome", True)]
+
+
 def test_who_she_is_must_have_been_said() -> None:
     assert extract_by_rules(turns_of(["She lives in Rome and works as a nurse."]), RULES) == ()
     assert extract_by_rules(turns_of(["Napoleon lived in Paris. Anna lives in Berlin."]), RULES) == ()
