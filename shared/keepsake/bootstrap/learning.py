@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from keepsake.adapters.data_files import load_attributes, load_extraction_rules, load_profile_patterns, load_topics
+from keepsake.repositories.attempts import AttemptLog
 from keepsake.repositories.background import Background
 from keepsake.repositories.jobs import Jobs
 from keepsake.repositories.leases import Leases
@@ -15,7 +16,9 @@ from keepsake.repositories.memories import Memories
 from keepsake.repositories.pending import PendingIndex
 from keepsake.repositories.pointers import Pointers
 from keepsake.services.consolidation import Consolidation
+from keepsake.services.drafts import DraftMaker
 from keepsake.services.drift import DriftCheck
+from keepsake.services.extraction import Extraction
 from keepsake.services.indexing import CurrentIndex, Indexing
 from keepsake.services.knowledge import KnowledgeKeeping
 from keepsake.services.learning import Learning
@@ -27,7 +30,7 @@ from keepsake.services.planning import DuePolicy, Planner
 from keepsake.services.rebuilding import Rebuilding
 from keepsake.services.reconciling import Reconciling
 from keepsake.services.reindexing import Reindexing
-from keepsake.services.statements import RuleStatements, StatementSource
+from keepsake.services.statements import StatementSource
 from keepsake.services.work import Work
 
 if TYPE_CHECKING:
@@ -83,6 +86,11 @@ class LearningServices:
         )
 
     @cached_property
+    def makes(self) -> DraftMaker:
+        """Drafts of documents of the index."""
+        return DraftMaker(self.runtime.keyed, load_attributes())
+
+    @cached_property
     def learning(self) -> Learning:
         """From statements to claims."""
         return Learning(load_attributes(), self.runtime.keyed)
@@ -90,7 +98,9 @@ class LearningServices:
     @cached_property
     def statements(self) -> StatementSource:
         """Where statements come from."""
-        return RuleStatements(load_extraction_rules())
+        runtime = self.runtime
+        extraction = Extraction(load_extraction_rules(), runtime.model)
+        return StatementSource(extraction, AttemptLog(runtime.store, runtime.keyed), runtime.clock)
 
     @cached_property
     def consolidation(self) -> Consolidation:
@@ -100,6 +110,7 @@ class LearningServices:
             memories=self.memories,
             long_term=self.long_term,
             leased=self.leased,
+            makes=self.makes,
             indexing=self.indexing,
             learning=self.learning,
             source=self.statements,
@@ -119,12 +130,12 @@ class LearningServices:
     @cached_property
     def reconciling(self) -> Reconciling:
         """Emptying outboxes."""
-        return Reconciling(self.memories, self.long_term, self.leased, self.indexing, self.runtime.clock)
+        return Reconciling(self.memories, self.long_term, self.leased, self.makes, self.indexing, self.runtime.clock)
 
     @cached_property
     def rebuilding(self) -> Rebuilding:
         """Rebuilding documents of the index."""
-        return Rebuilding(self.memories, self.long_term, self.runtime.clock)
+        return Rebuilding(self.memories, self.long_term, self.makes, self.runtime.clock)
 
     @cached_property
     def reindexing(self) -> Reindexing:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from keepsake.adapters.data_files import load_attributes, load_query_words, load_ranking_weights, load_recall_gate
 from keepsake.repositories.memories import Memories
 from keepsake.services.asking import Asking
+from keepsake.services.drafts import DraftMaker
 from keepsake.services.indexing import CurrentIndex
 from keepsake.services.recall import Recalling, SearchSide
 from keepsake.services.turn_recall import TurnRecall
@@ -28,7 +29,7 @@ def make_recalling(runtime: Runtime) -> Recalling:
         attributes=load_attributes(),
         vocabulary=load_query_words(),
         weights=load_ranking_weights(),
-        keyed=runtime.keyed,
+        drafts=DraftMaker(runtime.keyed, load_attributes()),
         clock=runtime.clock,
     )
 

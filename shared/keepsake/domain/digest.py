@@ -17,7 +17,8 @@ _LONGEST_NAME = 64
 class Digest:
     """The memories that matter most, best first, each with its last source only.
 
-    `names` are those that memory knows, folded, newest last. `checked_at_ms` is when the user's documents were last compared with what should be there.
+    `names` are those that memory knows, folded, newest last. `checked_at_ms` is when the user's documents were last compared with
+    what should be there.
     """
 
     entries: tuple[Memory, ...] = ()

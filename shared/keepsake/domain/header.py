@@ -10,8 +10,9 @@ class SessionHeader:
     """One session of a user through all its incarnations.
 
     `last_turn_ms` is the place of its last turn in the log, `watermark_ms` that of the last one consolidated (0: none).
-    `pending_since_ms` is the place of the first turn that consolidation has not dealt with, None when there is none; `pending_turns`
-    counts them. `turn_count` and `started_at_ms` are of the current incarnation. `chain` is the head of its audit chain.
+    `pending_since_ms` is the place of the first turn that consolidation has not dealt with, None when there is none;
+    `pending_turns` counts them. `turn_count` and `started_at_ms` are of the current incarnation. `chain` is the head of its audit
+    chain.
     """
 
     session_id: str
@@ -42,7 +43,7 @@ class SessionHeader:
         )
 
     def consolidated(self, watermark_ms: int, turns: int) -> "SessionHeader":
-        """The header after consolidation dealt with every turn up to the watermark, `turns` of them; pending only if more came."""
+        """The header after consolidation dealt with all turns up to the watermark, `turns` of them; pending only if more came."""
         if self.last_turn_ms <= watermark_ms:
             return replace(self, watermark_ms=watermark_ms, pending_since_ms=None, pending_turns=0)
         left = max(1, self.pending_turns - turns)

@@ -42,7 +42,7 @@ class KnowledgeDocument:
 
 
 def passages(text: str) -> tuple[str, ...]:
-    """The text in overlapping passages of at most PASSAGE_CHARACTERS, cut where it breathes. The same text gives the same ones."""
+    """The text in overlapping passages of at most PASSAGE_CHARACTERS, cut where it breathes. The same text: the same passages."""
     return tuple(_passages(text.strip()))
 
 

@@ -61,7 +61,7 @@ def _of_memory(memory: Memory) -> ContextItem:
     return ContextItem(
         ref=f"memory:{memory.memory_id}",
         tier=Tier.EPISODIC,
-        text=_shown(memory.text),
+        text=_shown(memory.told),
         title=f"{day_of(memory.last_said_ms)}, remembered",
         score=weight(memory),
         clearance=memory.clearance,

@@ -39,8 +39,8 @@ class RecallScene:
 class RecallRequest:
     """What is asked of the past. `at_ms` is when it is asked, `as_of_ms` the day for which it is to be answered (None: now).
 
-    `since_ms` and `until_ms` bound when it was said. `about_me`: what is known of the user as a whole. `before` is what a text that
-    says little by itself is read with.
+    `since_ms` and `until_ms` bound when it was said. `about_me`: what is known of the user as a whole. `before` is what a text
+    that says little by itself is read with.
     """
 
     text: str

@@ -86,6 +86,10 @@ class Keys:
         """The pointer of one document of the index."""
         return Key(Table.POINTERS, self.user_id, document_id)
 
+    def turn_document(self, session_id: str, place_ms: int) -> str:
+        """The document id of a turn in the index."""
+        return "t." + self.keyed.of("turn-document", self.user_id, session_id, str(place_ms))
+
     def lease(self) -> Key:
         """The lease under which background work writes for the user."""
         return Key(Table.CONTROL, self._control, LEASE)

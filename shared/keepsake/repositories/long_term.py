@@ -12,7 +12,6 @@ from keepsake.repositories.records import clearance_attributes, clearance_of, pa
 from keepsake.repositories.session_records import seconds, turn_from_record, turn_record
 from keepsake.repositories.stored import Fence, Stored, put_versioned, stored
 
-
 _PAGE = 100
 
 

@@ -73,8 +73,8 @@ def chain_head_of(item: Item | None) -> Stored[ChainHead]:
 def commit(store: ItemStore, keys: Keys, fence: Fence, writes: Sequence[Write], *, background: bool = False) -> None:
     """Do all of the writes, or none, unless the user was erased since the fence was read.
 
-    In the background any erasure, seal or hold counts, also of less than the whole user. Raises LostRaceError when what is written
-    has moved since it was read, SubjectErasedError, and StoreUnavailableError.
+    In the background any erasure, seal or hold counts, also of less than the whole user. Raises LostRaceError when what is
+    written has moved since it was read, SubjectErasedError, and StoreUnavailableError.
     """
     unmoved = RevisionAtMost(fence.revision) if background else EpochAtMost(fence.epoch)
     try:

@@ -21,7 +21,7 @@ from keepsake.repositories.background import MAX_WRITES
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.sessions import SessionChange, Sessions
 from keepsake.services.indexing import Indexed
-from keepsake.services.page_learning import PageLearning
+from keepsake.services.page_learning import LearnedPage, PageLearning
 from keepsake.services.pages import Page, Pages
 from keepsake.services.retrying import Retrying
 
@@ -31,12 +31,16 @@ _OTHERS = 10
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationReport:
-    """What was done for one session. Not `complete`: time ran out, and the rest stays pending."""
+    """What was done for one session. Not `complete`: time ran out, and the rest stays pending.
+
+    `refused` counts documents that the index will never take, `dropped` what a model answered that could not be believed.
+    """
 
     turns: int = 0
     memories: int = 0
     documents: int = 0
     refused: int = 0
+    dropped: int = 0
     complete: bool = True
 
 
@@ -74,19 +78,19 @@ class Consolidation:
         return report
 
     def _dealt_with(self, lease: Lease, page: Page, report: ConsolidationReport) -> ConsolidationReport:
-        indexed, changed = Indexed((), 0), 0
+        indexed, learned = Indexed((), 0), LearnedPage(())
         if page.turns:
             learned = self.learning.learn(lease, page)
-            changed = learned.changed
             if indexing := self.learning.indexing:
                 drafts = self.learning.drafts(lease, page, learned.touched, indexing)
                 indexed = indexing.put(lease, drafts)
         self.retrying.call(lambda: self._finish(lease, page, indexed))
         return ConsolidationReport(
             report.turns + len(page.turns),
-            report.memories + changed,
+            report.memories + learned.changed,
             report.documents + len(indexed.confirmed),
             report.refused + indexed.refused,
+            report.dropped + learned.dropped,
         )
 
     def _finish(self, lease: Lease, page: Page, indexed: Indexed) -> None:

@@ -1,7 +1,6 @@
 """From a session and a caller's wishes to a context window: only what the principal may see goes in."""
 
 from dataclasses import dataclass, field
-from itertools import starmap
 
 from keepsake.domain.clearance import Clearance, visible
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble

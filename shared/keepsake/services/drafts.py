@@ -9,7 +9,8 @@ from keepsake.domain.archive import ArchiveChunk
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import KnowledgeDocument, passages
-from keepsake.domain.memories.values import Memory
+from keepsake.domain.memories.attributes import Attributes
+from keepsake.domain.memories.values import USER, Memory
 from keepsake.domain.search import DocumentKind
 from keepsake.domain.summary import SessionSummary
 from keepsake.domain.text import folded
@@ -74,10 +75,23 @@ def windowed(turns: Sequence[Turn]) -> list[tuple[Turn, tuple[str, ...], tuple[s
 
 
 @dataclass(frozen=True, slots=True)
+class DraftMaker:
+    """Makes drafts for all owners."""
+
+    keyed: KeyedHash
+    attributes: Attributes
+
+    def of(self, owner: str) -> "Drafts":
+        """Drafts of one owner's items."""
+        return Drafts(Keys(owner, self.keyed), self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
 class Drafts:
     """Makes drafts of one owner's items."""
 
     keys: Keys
+    attributes: Attributes
 
     @property
     def _keyed(self) -> KeyedHash:
@@ -85,7 +99,7 @@ class Drafts:
 
     def turn_id(self, session_id: str, place_ms: int) -> str:
         """The document id of a turn."""
-        return "t." + self._keyed.of("turn-document", self.keys.user_id, session_id, str(place_ms))
+        return self.keys.turn_document(session_id, place_ms)
 
     def turns(
         self, session_id: str, turns: Sequence[Turn], refs: Mapping[int, str], expires_ms: Mapping[int, int]
@@ -149,7 +163,24 @@ class Drafts:
 
     def memories(self, memories: Iterable[Memory]) -> list[Draft]:
         """Drafts of memories, those that hold no longer among them: somebody may ask for a past day."""
-        return [_memory_draft(memory) for memory in memories if not memory.denied]
+        return [self._memory(memory) for memory in memories if not memory.denied]
+
+    def _memory(self, memory: Memory) -> Draft:
+        """A memory is found by its words, and by those with which one asks for what it tells."""
+        asked = self.attributes.policy(memory.attribute, memory.type).asked
+        about = "" if memory.subject == USER else memory.subject
+        content = " ".join(filter(None, (about, memory.attribute.replace("_", " "), memory.value, memory.text, asked)))
+        terms = index_terms(content)
+        return Draft(
+            "m." + memory.memory_id,
+            DocumentKind.MEMORY,
+            str(memory_ref(memory.memory_id)),
+            f"{memory.told}. {memory.text}" if memory.told != memory.text else memory.text,
+            terms,
+            terms,
+            memory.last_said_ms,
+            clearance=memory.clearance,
+        )
 
     def passages(self, document: KnowledgeDocument) -> list[Draft]:
         """Drafts of a knowledge document's passages."""
@@ -181,19 +212,3 @@ class Drafts:
 def memories_prefix(slot_id: str) -> str:
     """How the document ids of all memories of a slot begin."""
     return f"m.{slot_id}."
-
-
-def _memory_draft(memory: Memory) -> Draft:
-    about = "" if memory.subject == "user" else memory.subject
-    content = " ".join(filter(None, (about, memory.attribute.replace("_", " "), memory.value, memory.text)))
-    terms = index_terms(content)
-    return Draft(
-        "m." + memory.memory_id,
-        DocumentKind.MEMORY,
-        str(memory_ref(memory.memory_id)),
-        memory.text,
-        terms,
-        terms,
-        memory.last_said_ms,
-        clearance=memory.clearance,
-    )

@@ -8,12 +8,10 @@ from keepsake.domain.errors import AccessDeniedError, UnprocessableError
 from keepsake.domain.memories.histories import history
 from keepsake.domain.principal import Principal
 from keepsake.ports.search_index import IndexedDocument
-from keepsake.repositories.keys import Keys
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.memories import Memories
 from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.stored import Fence
-from keepsake.services.drafts import Drafts
 from keepsake.services.indexing import Indexing
 from keepsake.services.leased_work import LeasedWork
 from keepsake.services.rebuilding import Rebuilding
@@ -108,7 +106,7 @@ class DriftCheck:
 
     def _memory_refs(self, user_id: str, fence: Fence) -> dict[str, str]:
         """By document id the references of all memories that should be found."""
-        makes = Drafts(Keys(user_id, self.memories.keyed))
+        makes = self.rebuilding.makes.of(user_id)
         refs: dict[str, str] = {}
         after: str | None = None
         while True:

@@ -109,7 +109,7 @@ class Truth:
         return RecallHit(
             kind=DocumentKind.MEMORY,
             id=memory.memory_id,
-            text=memory.text,
+            text=memory.told,
             score=ranked.score,
             parts=ranked.parts,
             occurred_at_ms=memory.last_said_ms,

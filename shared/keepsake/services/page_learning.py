@@ -13,12 +13,11 @@ from keepsake.domain.digest import Digest
 from keepsake.domain.memories.histories import history
 from keepsake.domain.summary import SessionSummary, TurnReader
 from keepsake.ports.item_store import Write
-from keepsake.repositories.keys import Keys
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LearnedSession, LongTerm
 from keepsake.repositories.memories import Memories
 from keepsake.repositories.stored import Stored
-from keepsake.services.drafts import REACH, Draft, Drafts
+from keepsake.services.drafts import REACH, Draft, DraftMaker, Drafts
 from keepsake.services.indexing import Indexing
 from keepsake.services.learning import ChangedSlot, Learning, SlotClaims, merged
 from keepsake.services.leased_work import LeasedWork
@@ -28,10 +27,14 @@ from keepsake.services.statements import StatementSource
 
 @dataclass(frozen=True, slots=True)
 class LearnedPage:
-    """What a page has left to be indexed: the slots of memory it touched. `changed` counts those that it changed."""
+    """What a page has left to be indexed: the slots of memory it touched. `changed` counts those that it changed.
+
+    `dropped` counts what a model answered that could not be believed.
+    """
 
     touched: tuple[str, ...]
-    changed: int
+    changed: int = 0
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class PageLearning:
     memories: Memories
     long_term: LongTerm
     leased: LeasedWork
+    makes: DraftMaker
     indexing: Indexing | None
     learning: Learning
     source: StatementSource
@@ -54,11 +58,12 @@ class PageLearning:
         """
         known = self._summary(lease, page.session_id)
         if known.value and known.value.summary.covered_ms >= page.last.timestamp_ms:
-            return LearnedPage(known.value.touched, 0)
+            return LearnedPage(known.value.touched)
         digest = self.memories.load(lease.user_id).digest.value or Digest()
-        statements = self.source.statements(lease.user_id, page, digest.entries)
-        found = self.learning.from_turns(lease.user_id, page.session_id, page.turns, statements)
-        return self.leased.retrying.call(lambda: self._write(lease, page, found))
+        extracted = self.source.statements(lease.user_id, page, digest.entries)
+        found = self.learning.from_turns(lease.user_id, page.session_id, page.turns, extracted.statements)
+        changed = self.leased.retrying.call(lambda: self._write(lease, page, found))
+        return LearnedPage(tuple(one.slot_id for one in found), changed, sum(extracted.dropped.values()))
 
     def drafts(self, lease: Lease, page: Page, touched: Sequence[str], indexing: Indexing) -> list[Draft]:
         """All that the index is to be told of a learned page: its turns and those before it whose windows it completes, the
@@ -73,7 +78,8 @@ class PageLearning:
             drafts += self._drafts(lease).memories(history(slot_id, found.value) if found.value else ())
         return drafts
 
-    def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims]) -> LearnedPage:
+    def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims]) -> int:
+        """Write all of it; how many slots of memory changed."""
         state = self.memories.load(lease.user_id)
         slots = self.memories.slots(lease.user_id, (one.slot_id for one in found), lease.fence)
         changed = merged(found, slots)
@@ -87,7 +93,7 @@ class PageLearning:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
         writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
         self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
-        return LearnedPage(learned.touched, len(changed))
+        return len(changed)
 
     def _writes(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], summary: SessionSummary) -> list[Write]:
         """Pointers, archive and slots, in this order."""
@@ -108,7 +114,7 @@ class PageLearning:
         return writes
 
     def _turn_drafts(self, lease: Lease, page: Page, chunks: Sequence[ArchiveChunk], indexing: Indexing) -> list[Draft]:
-        """Drafts of a page's turns, and of those before it whose windows reach into it; none without an archive to read them from."""
+        """Drafts of a page's turns, and of those before it whose windows reach into it; none without an archive."""
         if not chunks:
             return []
         makes = self._drafts(lease)
@@ -125,7 +131,7 @@ class PageLearning:
         return list(chunked(page.session_id, page.turns)) if self.archive_ms else []
 
     def _drafts(self, lease: Lease) -> Drafts:
-        return Drafts(Keys(lease.user_id, self.learning.keyed))
+        return self.makes.of(lease.user_id)
 
     def _summary(self, lease: Lease, session_id: str) -> Stored[LearnedSession]:
         return self.long_term.summary(lease.user_id, session_id, lease.fence)

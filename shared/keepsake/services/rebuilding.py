@@ -8,12 +8,12 @@ from keepsake.domain.memories.histories import history
 from keepsake.domain.search import DocumentKind
 from keepsake.domain.turns import Turn
 from keepsake.ports.surroundings import Clock
-from keepsake.repositories.keys import ARCHIVE_PREFIX, MEMORY_PREFIX, Keys, unescaped
+from keepsake.repositories.keys import ARCHIVE_PREFIX, MEMORY_PREFIX, unescaped
 from keepsake.repositories.long_term import LongTerm, document_id_of, session_of_summary
 from keepsake.repositories.memories import Memories
 from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Fence
-from keepsake.services.drafts import Draft, Drafts
+from keepsake.services.drafts import Draft, DraftMaker, Drafts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,12 @@ class Rebuilding:
 
     memories: Memories
     long_term: LongTerm
+    makes: DraftMaker
     clock: Clock
 
     def drafts(self, owner: str, refs: Iterable[str], fence: Fence) -> Mapping[str, Draft]:
         """Drafts by document id, of all that still has a truth. May hold more than was asked for: what shares an item with it."""
-        makes = Drafts(Keys(owner, self.memories.keyed))
+        makes = self.makes.of(owner)
         by_kind: dict[DocumentKind, dict[str, None]] = {kind: {} for kind in DocumentKind}
         for ref in map(TruthRef.parse, refs):
             by_kind[ref.kind][ref.sort] = None

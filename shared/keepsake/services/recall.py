@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from keepsake.domain.digest import weight
 from keepsake.domain.errors import IndexUnavailableError, ModelUnavailableError
-from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import INSTITUTION
 from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.principal import Principal
@@ -24,10 +23,9 @@ from keepsake.ports.item_store import Item, ItemStore, Key, Page, PageQuery, Tab
 from keepsake.ports.recall import Recalled, RecallRequest, RecallScene
 from keepsake.ports.search_index import SearchIndex
 from keepsake.ports.surroundings import Clock
-from keepsake.repositories.keys import Keys
 from keepsake.repositories.records import read, whole
 from keepsake.repositories.session_records import turn_of
-from keepsake.services.drafts import Drafts
+from keepsake.services.drafts import DraftMaker
 from keepsake.services.freshness import Fresh, fresh_memories, fresh_turns, with_fresh
 from keepsake.services.hydration import Reading, Truth, truth_key
 from keepsake.services.indexing import CurrentIndex
@@ -74,7 +72,7 @@ class Recalling:
     attributes: Attributes
     vocabulary: QueryWords
     weights: RankingWeights
-    keyed: KeyedHash
+    drafts: DraftMaker
     clock: Clock
 
     def recall(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> Recalled:
@@ -142,7 +140,7 @@ class Recalling:
     ) -> list[Fresh]:
         if DocumentKind.MEMORY not in request.kinds:
             return []
-        drafts = Drafts(Keys(principal.user_id, self.keyed))
+        drafts = self.drafts.of(principal.user_id)
         entries = scene.digest.visible(principal.clearance).entries
         in_time = [memory for memory in entries if _in_time(memory.last_said_ms, request)]
         return [one for one in fresh_memories(drafts, in_time, reading.terms) if one.candidate.matches]
@@ -150,7 +148,7 @@ class Recalling:
     def _fresh_turns(
         self, principal: Principal, request: RecallRequest, scene: RecallScene, reading: QueryReading, pages: Sequence[Page]
     ) -> list[Fresh]:
-        drafts = Drafts(Keys(principal.user_id, self.keyed))
+        drafts = self.drafts.of(principal.user_id)
         now_ms = self.clock.now_ms()
         found: list[Fresh] = []
         for session_id, page in zip(_pending(scene, request), pages, strict=True):
@@ -176,7 +174,7 @@ class Recalling:
     def _fetched(
         self, principal: Principal, scene: RecallScene, request: RecallRequest, keys: list[Key]
     ) -> tuple[dict[Key, Item], tuple[Page, ...]]:
-        log = Keys(principal.user_id, self.keyed)
+        log = self.drafts.of(principal.user_id).keys
         pages = [
             PageQuery(Table.TURNS, log.session_log(session_id), MAX_PENDING_TURNS, until=_LATEST, descending=True)
             for session_id in _pending(scene, request)
@@ -235,7 +233,7 @@ class Recalling:
     def _known_of(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
         """What matters most of what is known of the user."""
         truth = Truth({}, self.attributes, self._reader(principal, request, scene))
-        drafts = Drafts(Keys(principal.user_id, self.keyed))
+        drafts = self.drafts.of(principal.user_id)
         hits = []
         for memory in scene.digest.visible(principal.clearance).entries:
             for one in fresh_memories(drafts, [memory], ()):

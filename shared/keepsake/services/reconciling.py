@@ -8,14 +8,14 @@ from keepsake.domain.memories.histories import history
 from keepsake.domain.pending import Outbox
 from keepsake.domain.search import DocumentKind
 from keepsake.ports.surroundings import Clock
-from keepsake.repositories.keys import MEMORY_PREFIX, Keys
+from keepsake.repositories.keys import MEMORY_PREFIX
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LongTerm, document_id_of
 from keepsake.repositories.memories import Memories
 from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Stored
-from keepsake.services.drafts import Draft, Drafts, memories_prefix
+from keepsake.services.drafts import Draft, DraftMaker, memories_prefix
 from keepsake.services.indexing import Indexed, Indexing
 from keepsake.services.leased_work import LeasedWork
 
@@ -48,6 +48,7 @@ class Reconciling:
     memories: Memories
     long_term: LongTerm
     leased: LeasedWork
+    makes: DraftMaker
     indexing: Indexing | None
     clock: Clock
 
@@ -88,7 +89,7 @@ class Reconciling:
 
     def _wanted(self, lease: Lease, ref: TruthRef) -> tuple[str, list[Draft]]:
         """How the documents of an item are named, and those that should be there."""
-        drafts = Drafts(Keys(lease.user_id, self.memories.keyed))
+        drafts = self.makes.of(lease.user_id)
         if ref.kind is DocumentKind.MEMORY:
             slot_id = ref.sort.removeprefix(MEMORY_PREFIX)
             claims = self.memories.slots(lease.user_id, [slot_id], lease.fence)[slot_id].value

@@ -26,7 +26,6 @@ from keepsake.repositories.audit import user_chain_writes
 from keepsake.repositories.jobs import Jobs, JobStatus, ReindexJob
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.memories import Memories
-from keepsake.repositories.stored import Stored
 from keepsake.services.indexing import Indexing
 from keepsake.services.leased_work import LeasedWork
 from keepsake.services.rebuilding import Rebuilding

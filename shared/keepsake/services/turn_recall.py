@@ -6,13 +6,13 @@ from keepsake.domain.digest import Digest
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.pending import PendingSessions
 from keepsake.domain.principal import Principal
+from keepsake.domain.recall import RecallHit
 from keepsake.domain.recall_intent import KnownNames, RecallGate
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.turns import Role, Turn, visible_exchanges
 from keepsake.ports.recall import Recall, Recalled, RecallRequest, RecallScene, RecallWish
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.sessions import SessionSnapshot
-from keepsake.services.drafts import Drafts
 
 # Hits that a turn asks for; how many have room is the context window's business.
 HITS = 10
@@ -20,6 +20,7 @@ ASKED, DECLINED, NOT_THE_USER, REPEATED = "asked_by_caller", "declined_by_caller
 # Turns before this one that the gate looks at.
 _CONTEXT = 4
 _BEFORE_CHARACTERS = 400
+_NEAR_THE_BEST = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,17 @@ class TurnRecall:
         if asked.wish is RecallWish.AUTO and not intent.wanted:
             return Recalled(ran=False, reason=intent.reason)
         request = RecallRequest(asked.text, asked.at_ms, HITS, about_me=intent.about_me, before=_said_before(earlier))
-        makes = Drafts(Keys(principal.user_id, self.keyed))
-        shown = frozenset(makes.turn_id(asked.session_id, turn.timestamp_ms) for turn in buffer.turns)
+        keys = Keys(principal.user_id, self.keyed)
+        shown = frozenset(keys.turn_document(asked.session_id, turn.timestamp_ms) for turn in buffer.turns)
         scene = RecallScene(snapshot.fence.epoch, digest, snapshot.pending.value or PendingSessions(), shown)
         recalled = self.recall.recall(principal, request, scene)
-        return replace(recalled, reason=ASKED if asked.wish is RecallWish.ALWAYS else intent.reason)
+        return replace(recalled, hits=_telling(recalled.hits), reason=ASKED if asked.wish is RecallWish.ALWAYS else intent.reason)
+
+
+def _telling(hits: tuple[RecallHit, ...]) -> tuple[RecallHit, ...]:
+    """Those that come near the best: the context window has better uses for its room than the rest."""
+    least = _NEAR_THE_BEST * hits[0].score if hits else 0.0
+    return tuple(hit for hit in hits if hit.score >= least)
 
 
 def _said_before(earlier: tuple[Turn, ...]) -> str:

@@ -49,4 +49,5 @@ class Work:
             "memories": report.memories,
             "documents": report.documents,
             "refused": report.refused,
+            "dropped": report.dropped,
         }

@@ -15,7 +15,8 @@ _DAY_MS = 24 * 3600 * 1000
 @dataclass(frozen=True, slots=True)
 class AttributePolicy:
     """Rules of one attribute. `fresh_ms`: after that long without being said it needs confirmation; `kept_ms`: after that long it
-    expires (None: never). `question` asks for confirmation, with `{value}` and `{subject}` in it.
+    expires (None: never). `question` asks for confirmation, with `{value}` and `{subject}` in it. `asked` are words with which
+    one asks for it, by which it is found beside its own.
     """
 
     name: str
@@ -25,6 +26,7 @@ class AttributePolicy:
     fresh_ms: int
     kept_ms: int | None
     question: str
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +68,5 @@ def _policy(name: str, kind: MemoryType, given: Mapping[str, Any], default: Mapp
         fresh_ms=int(known["fresh_days"]) * _DAY_MS,
         kept_ms=int(kept_days) * _DAY_MS or None,
         question=str(known["question"]),
+        asked=str(known.get("asked", "")),
     )

@@ -1,4 +1,4 @@
-"""Claims: each thing that was said once, in the slot that it says something about. They are kept; what holds is worked out of them.
+"""Claims: each thing that was said once, in the slot that it is about. They are kept; what holds is worked out of them.
 
 A set of claims has no order: claims may arrive late, twice, or in another order, and the set is the same.
 """
@@ -30,8 +30,8 @@ class Stance(StrEnum):
 class Claim:
     """Something said once. `claim_id` is made of its source, so that the same words read twice are one claim.
 
-    `subject` is as it was said. `value_id` names the value within ids of memories, in letters and digits; empty where an ending is
-    meant of whatever held. `said_at_ms` is the world's time, `recorded_at_ms` ours. `valid_from_ms` and
+    `subject` is as it was said. `value_id` names the value within ids of memories, in letters and digits; empty where an ending
+    is meant of whatever held. `said_at_ms` is the world's time, `recorded_at_ms` ours. `valid_from_ms` and
     `valid_to_ms` only where it says since when and until when. `confirmed`: the user said it of the memory itself.
     """
 

@@ -98,9 +98,9 @@ class Statement:
 class Memory:
     """One lasting item about a user. Values only: a change of what is known makes another memory.
 
-    `valid_from_ms` and `valid_to_ms` (None: until now) are the world's time; `recorded_at_ms` and `last_recorded_ms` are ours, when
-    it first and last reached us. `said` counts how often it was said, `last_said_ms` is when last. `superseded_by` is the id of the
-    memory that took its place. `confirmed`: by the user. `denied`: it never was so.
+    `valid_from_ms` and `valid_to_ms` (None: until now) are the world's time; `recorded_at_ms` and `last_recorded_ms` are ours,
+    when it first and last reached us. `said` counts how often it was said, `last_said_ms` is when last. `superseded_by` is the id
+    of the memory that took its place. `confirmed`: by the user. `denied`: it never was so.
     """
 
     memory_id: str
@@ -123,6 +123,14 @@ class Memory:
     denied: bool = False
     superseded_by: str | None = None
     clearance: Clearance = OPEN
+
+    @property
+    def told(self) -> str:
+        """The memory as a sentence, or, where rules made it of a sentence that may say more, as what it is of whom."""
+        if self.made_by is not MadeBy.RULES:
+            return self.text
+        about = "" if self.subject == USER else f"{self.subject}, "
+        return f"{about}{self.attribute.replace('_', ' ')}: {self.value}"
 
     def holds_at(self, at_ms: int) -> bool:
         """Whether it was valid at that time of the world."""
