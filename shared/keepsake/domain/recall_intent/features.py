@@ -8,6 +8,7 @@ from keepsake.domain.recall_intent.reading import MAX_READ, Sentence
 
 _OPENING = 2  # words within which a sentence shows what it is
 _OPENING_CHARACTERS = 6
+_BEGINNING_CHARACTERS = 2
 _VERY_SHORT = 3
 _SHORT = 5
 _BRIEF = 8
@@ -57,7 +58,7 @@ def _groups(view: _View) -> tuple[Values, ...]:
     own = view.any("i", "my", "we", "me")
     return (
         _asked(view, question),
-        _of_the_speaker(view, question),
+        _of_the_speaker(view, question, own),
         _of_talk(view, question, own),
         _of_memory(view, question, own),
         _of_the_past(view, question, own),
@@ -82,8 +83,9 @@ def _asked(view: _View, question: bool) -> Values:
     }
 
 
-def _of_the_speaker(view: _View, question: bool) -> Values:
+def _of_the_speaker(view: _View, question: bool, own: bool) -> Values:
     i, my, we, our = view.has("i"), view.has("my"), view.has("we"), view.has("our")
+    says = _says(view, question)
     apart = view.any("howto", "rhetoric", "mention") or view.opens("task") or view.opens("keep")
     return {
         "own_fact": question and (i or my or we) and not apart,
@@ -96,7 +98,20 @@ def _of_the_speaker(view: _View, question: bool) -> Values:
         "my_statement": my and not question,
         "our_q": our and question,
         "our_said": our and not question,
+        "we_past_q": question and we and view.has("past"),
+        "we_past_order": not question and not says and we and view.has("past"),
+        "i_past_order": not question and not says and i and view.has("past"),
+        "you_past": view.has("you") and view.has("past") and own,
+        "says": says,
+        "says_plain": says and not view.any("lost", "recall", "tell", "resume", "lets", "howto", "reference"),
     }
+
+
+def _says(view: _View, question: bool) -> bool:
+    """Whether the sentence begins as people begin who tell something of themselves."""
+    beginning = _BEGINNING_CHARACTERS if view.sentence.language in UNSPACED_LANGUAGES else 0
+    begins = min(view.sentence.found.get(kind, beginning + 1) for kind in ("i", "my", "we")) <= beginning
+    return begins and not question and not view.opens("lets")
 
 
 def _of_talk(view: _View, question: bool, own: bool) -> Values:
@@ -145,17 +160,22 @@ def _of_the_past(view: _View, question: bool, own: bool) -> Values:
 
 
 def _of_former_work(view: _View, question: bool, own: bool) -> Values:
+    says = _says(view, question)
     same, resume, compare, then = map(view.has, ("same", "resume", "compare", "then"))
     return {
         "same": same,
         "same_own": same and own,
         "same_past": same and (then or view.has("past")),
         "same_order": same and not question,
+        "same_said": same and says,
+        "modelled": view.has("modelled") and not question and not says,
+        "modelled_q": view.has("modelled") and question,
         "resume": resume,
         "resume_open": view.opens("resume"),
         "resume_own": resume and own,
         "lets": view.has("lets"),
         "lets_definite": view.has("lets") and not question and not view.has("fresh"),
+        "lets_then": view.has("lets") and then,
         "compare": compare,
         "compare_then": compare and then,
         "compare_q": compare and question,
@@ -168,7 +188,7 @@ def _of_the_world(view: _View, question: bool, own: bool) -> Values:
     about_somebody = sentence.named or sentence.record or view.has("title")
     of_the_past = own or view.any("tell", "recall", "lost", "same", "resume")
     return {
-        "encyclopedic": encyclopedic,
+        "encyclopedic_q": encyclopedic and question,
         "general_q": encyclopedic and question and not own,
         "impersonal": question and not of_the_past and not about_somebody,
         "bare_question": question and not own and not about_somebody and not view.any("then", "tell"),
@@ -209,6 +229,7 @@ def _of_no_past(view: _View) -> Values:
         "greet": view.has("greet"),
         "greet_open": view.opens("greet"),
         "rhetoric": view.has("rhetoric"),
+        "rhetoric_own": view.has("rhetoric") and view.any("i", "my", "we"),
         "mention": view.has("mention"),
         "quotes": view.sentence.quotes,
         "code": view.code,
@@ -219,12 +240,15 @@ def _of_no_past(view: _View) -> Values:
 
 def _in_context(view: _View) -> Values:
     context = bool(view.earlier)
+    covered = context and _covered(view.sentence, view.earlier)
     return {
         "context": context,
         "anaphor_context": context and view.has("anaphor"),
         "joining_context": context and view.opens("joining"),
         "short_context": context and view.sentence.size <= _SHORT,
-        "covered": context and _covered(view.sentence, view.earlier),
+        "just_said": context and view.has("just"),
+        "covered": covered,
+        "covered_talk": covered and view.has("tell") and not view.has("then"),
     }
 
 

@@ -14,6 +14,7 @@ from keepsake.domain.recall_intent.reading import (
     read,
     sentences,
     without_code,
+    without_quotations,
 )
 from keepsake.domain.recall_intent.reasons import AGAINST, FOR, Reason, strongest
 from keepsake.domain.text import is_blank
@@ -87,6 +88,7 @@ class RecallGate:
         if is_blank(prose):
             return []
         language = language_of(prose, self.cues, tuple(earlier[-_LOOK_BACK:]))
+        prose = without_quotations(prose)
         pieces = sentences(prose)
         if 1 < len(pieces) <= _READ_WHOLE:
             pieces.append(prose)

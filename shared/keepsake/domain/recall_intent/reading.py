@@ -10,7 +10,7 @@ LATIN_LANGUAGES = ("en", "de", "fr", "es")
 MAX_READ = 1_000  # characters at either end of a turn
 MAX_SENTENCES = 12  # at either end of what is read
 MAX_NAME_WORDS = 4  # of a name that memory knows
-_QUOTED = " quotedwords "
+QUOTED = "quotedwords"  # what stands for a quotation
 
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")),
@@ -22,7 +22,7 @@ _SCRIPTS = (
     ("", re.compile(r"[A-Za-z\u00c0-\u024f]")),
 )
 _LETTERS_OF_A_WORD = 3  # one sign of a script without spaces says as much as so many letters
-_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。!?؟।])|\n+")
+_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[!?])(?=[\u3041-\u9fff])|(?<=[\u3002\uff01\uff1f\u061f\u0964])|\n+")
 _ABBREVIATED = re.compile(r"\b(Mrs?|Ms|Dr|St|Prof|Sra?|Mme|Hr|Fr|No)\.(?= )")
 _QUOTATION = re.compile(
     r'"[^"\n]{1,120}"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|「[^」\n]{1,120}」|『[^』\n]{1,120}』'
@@ -110,6 +110,11 @@ def without_code(text: str) -> tuple[str, bool]:
     return "\n".join(kept), len(kept) < len(lines) or prose != text
 
 
+def without_quotations(text: str) -> str:
+    """The text with one word in place of each quotation: what is quoted is talked about, not said."""
+    return _QUOTATION.sub(f" {QUOTED} ", text)
+
+
 def sentences(text: str) -> list[str]:
     """The first and last sentences of a text."""
     found = [piece for piece in _ENDS.split(_ABBREVIATED.sub(r"\1", text)) if piece and not piece.isspace()]
@@ -156,14 +161,13 @@ def _commonness(text: str, tokens: Sequence[str], cues: Cues) -> int:
 
 def read(text: str, language: str, cues: Mapping[str, Cues], names: Names) -> Sentence:
     """A sentence of that language, read. In no certain language, the cues of all with Latin letters count."""
-    bare = _QUOTATION.sub(_QUOTED, text)
-    simple = plain(bare)
+    simple = plain(text)
     tokens = tuple(words(simple, language))
     found: Found = {}
     for each in (language,) if language else LATIN_LANGUAGES:
         for kind, at in cues[each].find(simple, tokens).items():
             found[kind] = min(at, found.get(kind, at))
-    seen = _names_in(bare, language, tokens, found, cues, names)
+    seen = _names_in(text, language, tokens, found, cues, names)
     return Sentence(
         language,
         simple,
@@ -171,9 +175,9 @@ def read(text: str, language: str, cues: Mapping[str, Cues], names: Names) -> Se
         found,
         len(tokens) if not language or cues[language].spaced else (len(simple) + 2) // 3,
         simple.rstrip(" \"')*").endswith(("?", "؟")),
-        bare != text,
+        QUOTED in simple,
         *seen,
-        _has_record(bare, names) or ("record" in found and any(token.isdigit() for token in tokens)),
+        _has_record(text, names) or ("record" in found and any(token.isdigit() for token in tokens)),
     )
 
 

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     ASKS_FOR_STYLE = "asks_for_style"
     SMALL_TALK = "small_talk"
     ABOUT_WORDS = "about_words"
+    STATEMENT = "statement"
     NO_PAST_ASKED = "no_past_asked"
 
 
@@ -36,15 +37,28 @@ class Reason(StrEnum):
 FOR: Mapping[Reason, frozenset[str]] = {
     Reason.ASKS_ABOUT_ME: frozenset({"aboutme", "aboutme_store", "aboutme_q", "ofme", "store", "store_you"}),
     Reason.ASKS_OWN_PAST: frozenset(
-        {"own_fact", "q_my", "q_i", "q_we", "q_kin", "kin_life_q", "our_q", "then_own_q", "my_statement", "i_statement"}
+        {
+            "q_my",
+            "q_we",
+            "q_kin",
+            "kin_life_q",
+            "our_q",
+            "we_past_q",
+            "you_past",
+            "then_own_q",
+            "my_statement",
+            "i_statement",
+        }
     ),
     Reason.REFERS_TO_FORMER_TALK: frozenset(
-        {"tell_between", "tell_first", "tell_own_q", "tell_other_q", "tell_then", "again_q", "then_own_said"}
+        {"tell_between", "tell_first", "tell_own_q", "tell_other_q", "tell_then", "again_q", "then_own_said", "you_past"}
     ),
     Reason.ASKS_TO_BE_REMINDED: frozenset({"recall_between", "recall", "recall_own", "lost", "lost_own"}),
     Reason.COMPARES_WITH_BEFORE: frozenset({"compare", "compare_then", "compare_q", "compare_own_q"}),
-    Reason.AS_BEFORE: frozenset({"same", "same_own", "same_past", "same_order", "our_said"}),
-    Reason.RESUMES: frozenset({"resume", "resume_open", "resume_own", "lets", "lets_definite"}),
+    Reason.AS_BEFORE: frozenset(
+        {"same", "same_own", "same_past", "same_order", "our_said", "modelled", "modelled_q", "we_past_order", "i_past_order"}
+    ),
+    Reason.RESUMES: frozenset({"resume", "resume_open", "resume_own", "lets", "lets_definite", "lets_then"}),
     Reason.REFERS_TO_SOMETHING_FORMER: frozenset(
         {"reference", "reference_q", "reference_past", "reference_own", "then", "then_q"}
     ),
@@ -53,14 +67,17 @@ FOR: Mapping[Reason, frozenset[str]] = {
 }
 AGAINST: Mapping[Reason, frozenset[str]] = {
     Reason.CODE: frozenset({"code"}),
-    Reason.ABOUT_THE_CONTEXT: frozenset({"context", "anaphor_context", "joining_context", "short_context", "covered"}),
-    Reason.GENERAL_QUESTION: frozenset({"encyclopedic", "general_q", "public", "public_q", "howto", "howto_open"}),
-    Reason.RHETORICAL: frozenset({"rhetoric"}),
+    Reason.ABOUT_THE_CONTEXT: frozenset(
+        {"context", "anaphor_context", "joining_context", "short_context", "covered", "just_said", "covered_talk"}
+    ),
+    Reason.GENERAL_QUESTION: frozenset({"encyclopedic_q", "general_q", "public", "public_q", "howto", "howto_open"}),
+    Reason.RHETORICAL: frozenset({"rhetoric", "rhetoric_own"}),
     Reason.NEW_TASK: frozenset({"task", "task_open", "task_plain"}),
     Reason.TELLS_TO_REMEMBER: frozenset({"keep", "keep_open"}),
     Reason.ASKS_FOR_STYLE: frozenset({"style", "style_short"}),
     Reason.SMALL_TALK: frozenset({"greet", "greet_open", "thanks", "thanks_open"}),
     Reason.ABOUT_WORDS: frozenset({"mention", "quotes"}),
+    Reason.STATEMENT: frozenset({"says", "says_plain", "past_statement"}),
 }
 
 
