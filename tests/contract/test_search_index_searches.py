@@ -223,6 +223,14 @@ def test_equals_are_taken_by_document_id(bench: Bench) -> None:
     assert ids(bench.index.search(query(vector=NORTH, per_arm=3))) == ["a", "b", "c"]
 
 
+def test_equals_of_several_owners_are_taken_by_document_id_and_then_by_owner(bench: Bench) -> None:
+    bench.ready()
+    bench.put(*[document(name, "house", owner=owner) for name, owner in [("b", "ann"), ("a", "zoe"), ("c", "ann"), ("a", "ben")]])
+    asked = query("house", NORTH, owners=["zoe", "ann", "ben"], per_arm=1)
+    assert (one(bench.index.search(asked)).owner, ids(bench.index.search(asked))) == ("ben", ["a"])
+    assert ids(bench.index.search(replace(asked, per_arm=3))) == ["a", "a", "b"]
+
+
 def test_of_many_documents_the_best_are_found(bench: Bench) -> None:
     bench.ready()
     bench.put(*[document(f"{at:03}", ["x"] * at + ["house"], "", vector=Vector.of([at, 90, 0, 0])) for at in range(1, 91)])

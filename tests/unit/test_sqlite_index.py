@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +23,7 @@ from keepsake.domain.search import DocumentKind, FieldStatistics, IndexDocument,
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
 from keepsake.ports.search_index import Location
+from tests.fakes_index import DictSearchIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -220,6 +223,33 @@ def test_a_query_of_other_dimensions_is_refused(index: SqliteSearchIndex) -> Non
     asked = IndexQuery(("ann",), OPEN, frozenset(DocumentKind), (), Vector(b"1234"))
     with pytest.raises(ValueError, match="dimensions"):
         index.search(asked)
+
+
+def test_no_owners_terms_are_taken_for_those_of_another(index: SqliteSearchIndex) -> None:
+    owners = [f"user{number}" for number in range(1, 25)]
+    for owner in owners:
+        index.put([document("a", "t 1t 11t w 1w", owner=owner)], index="first")
+    for owner in owners:
+        answer = index.search(query("t 1t 11t 2t w 1w", owner))
+        assert answer.turn == FieldStatistics(1, 5, {"t": 1, "1t": 1, "11t": 1, "2t": 0, "w": 1, "1w": 1})
+        assert [candidate.owner for candidate in answer.candidates] == [owner]
+
+
+def test_the_best_of_many_documents_are_those_of_the_plainest_index(index: SqliteSearchIndex) -> None:
+    plain, chance = DictSearchIndex(), Random(3)
+    plain.create("first", MODEL)
+    plain.switch("first")
+    words = [f"w{number}" for number in range(12)]
+    documents = [
+        document(f"{number}", " ".join(chance.choices(words, k=chance.randint(1, 30))), values=chance.randbytes(3))
+        for number in range(300)
+    ]
+    for each in (index, plain):
+        each.put(documents, index="first")
+    for size in range(1, 12):
+        asked = replace(query(" ".join(chance.sample(words, size))), per_arm=10)
+        expected, answer = ({it.document_id: it for it in each.search(asked).candidates} for each in (plain, index))
+        assert answer == expected
 
 
 # ---- the file ---------------------------------------------------------------------------------------------------------
