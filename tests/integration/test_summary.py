@@ -15,6 +15,12 @@ def test_what_left_the_buffer_is_told_by_the_summary_to_those_who_may_see_it(wor
     assert "Decided: User: We decided on Lisbon.\nDecided: User: We decided on Oslo.\n" in above
 
 
+def test_a_turn_that_finds_no_room_is_told_in_short_at_once(world: World) -> None:
+    world.turn(content="We decided on Lisbon. " + "The reasons fill many pages. " * 60)
+    text = world.turn(content="Where were we?", budget=200).json["context"]["text"]
+    assert "Decided: User: We decided on Lisbon.\n" in text
+
+
 def test_a_repeated_turns_context_knows_nothing_of_what_came_later(world: World) -> None:
     world.turn(content="We decided on Lisbon.")
     world.turn(content="And on the month?", turn_id="again")

@@ -87,6 +87,17 @@ def test_every_part_is_bounded_in_every_script(text: str) -> None:
     assert sum(len(one.encode()) for one in (*texts, *named)) <= MAX_BYTES
 
 
+def test_what_is_cut_is_cut_at_a_word_unless_that_leaves_little_of_it() -> None:
+    cut, whole = lines(talk("Our garden grows " + "well " * 60, "1 " + "漢" * 200))
+    assert cut.endswith("well well …")
+    assert whole == "User: 1 " + "漢" * 79 + " …"
+
+
+def test_code_is_neither_quoted_nor_read() -> None:
+    summary = talk("Here is it:\n```\nSELECT happy FROM wedding?\nWe decided on wedding.\n```\nThe wedding table is empty today.")
+    assert summary.text() == "- User: The wedding table is empty today."
+
+
 def test_what_is_covered_already_changes_nothing() -> None:
     turns = said("We decided to move to Lisbon.", Said("When do you leave?", ASSISTANT), "My insulin pump comes along.")
     summary = summary_of(*turns)
@@ -386,6 +397,11 @@ def test_where_no_topic_is_known_the_words_that_come_up_often_are_topics() -> No
     assert set(summary.topics) == {"lisbon", "wedding"}
     assert set(talk("Meine Schwester plant ihre Präsentation.", "Die Präsentation ist am Freitag.").topics) == {"präsentation"}
     assert "プレゼン" in talk("来週プレゼンがあります", "プレゼンの準備をしました").topics
+
+
+def test_a_frequent_topic_is_not_pushed_out_by_many_rare_ones() -> None:
+    names = list(dict.fromkeys(mention.name for mention in load_topics().mentions.entries.values()))[:40]
+    assert talk("asthma", "asthma again", *names, "asthma").topics[0] == "asthma"
 
 
 def test_a_topic_that_begins_late_finds_its_place() -> None:

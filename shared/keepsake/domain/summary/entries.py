@@ -146,11 +146,12 @@ def line_said_by(speaker: str, sentence: str) -> str:
 
 
 def shortened(text: str, characters: int, size: int) -> str:
-    """The text, or as much of it as fits into so many characters and bytes, if it can be up to a space."""
+    """The text, or as much of it as fits into so many characters and bytes; up to a space, if that is not far from the end."""
     if len(text) <= characters and size_of(text) <= size:
         return text
     cut = text[:characters].encode()[:size].decode(errors="ignore")
-    return (cut.rsplit(" ", 1)[0] if " " in cut else cut) + " …"
+    whole = cut.rpartition(" ")[0]
+    return (whole if 2 * len(whole) > len(cut) else cut) + " …"
 
 
 def size_of(text: str) -> int:
