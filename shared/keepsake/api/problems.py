@@ -16,6 +16,7 @@ STATUSES: Mapping[type[errors.KeepsakeError], int] = {
     errors.SubjectErasedError: 410,
     errors.TooLargeError: 413,
     errors.UnprocessableError: 422,
+    errors.DependencyUnavailableError: 503,
     errors.StoreUnavailableError: 503,
     errors.KeepsakeError: 500,
 }
