@@ -22,7 +22,7 @@ candidates = st.builds(
     document_id=st.text("abcdef", min_size=1, max_size=3),
     kind=st.sampled_from(DocumentKind),
     ref=st.just(""),
-    occurred_at_ms=st.integers(0, 400 * DAY_MS),
+    occurred_at_ms=st.integers(0, 8).map(lambda month: month * 50 * DAY_MS),
     matches=matches,
     window_matches=matches,
     length=st.integers(0, 200),

@@ -71,21 +71,29 @@ class Scene:
 
     @cached_property
     def meaning(self) -> list[float]:
-        """Cosines on the model's scale; where one is missing, what candidates with as many of the words usually have.
+        """Cosines on the model's scale; where one is missing, what may be expected by the words.
 
-        It rises from the weakest cosine found, for no word, to that of the candidates with the best words, for the best words.
-        With no cosine at all, the words stand for the meaning, so that scores keep their scale.
+        For the best words it is what candidates with good words have; for fewer it falls to the middle of all cosines found,
+        for none to the weakest. So what is not embedded yet has its fair share of a list. With no cosine at all, the words stand
+        for the meaning, so that scores keep their scale.
         """
         lexical = _mean(self.weights, Feature.WORDS, self.words, Feature.WINDOW, self.window)
         weak, width = self.query.weak_below, self.query.strong_above - self.query.weak_below
         known = [None if one.cosine is None else min(max((one.cosine - weak) / width, 0.0), 1.0) for one in self.candidates]
+        if None not in known:
+            return [value or 0.0 for value in known]
         pairs = [(value, words) for value, words in zip(known, lexical, strict=True) if value is not None]
-        if not pairs:
-            return lexical
-        low = min(pairs)[0]
-        evidence = fsum([words * words for _, words in pairs])
-        high = fsum([value * words * words for value, words in pairs]) / evidence if evidence else low
-        return [low + (high - low) * words if value is None else value for value, words in zip(known, lexical, strict=True)]
+        expected = _expectation(pairs) if pairs else lambda words: words
+        return [expected(words) if value is None else value for value, words in zip(known, lexical, strict=True)]
+
+
+def _expectation(pairs: Sequence[tuple[float, float]]) -> Callable[[float], float]:
+    """What meaning to expect by the words, from what others have of both. More words never make it less."""
+    found = sorted(value for value, _ in pairs)
+    weakest, middle = found[0], found[len(found) // 2]
+    evidence = fsum([words * words for _, words in pairs])
+    best = max(fsum([value * words * words for value, words in pairs]) / evidence, middle) if evidence else middle
+    return lambda words: middle + (best - middle) * words if words else weakest
 
 
 def _relative(scores: list[float]) -> list[float]:

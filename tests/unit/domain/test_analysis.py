@@ -57,6 +57,11 @@ def test_a_compound_is_found_by_what_it_is_made_of(part: str) -> None:
     assert set(stemmed(terms(part))) <= set(index_terms("Mein neues Blutzuckermessgerät ist da."))
 
 
+@pytest.mark.parametrize("word", ["zahnrad", "zug", "x" * 41, "understanding", "b12345678"])
+def test_what_is_no_compound_has_one_term(word: str) -> None:
+    assert len(index_terms(word)) == 1
+
+
 def test_a_query_for_a_compound_does_not_find_all_that_begins_like_it() -> None:
     assert stemmed(terms("Krankenversicherungskarten")) == ("krankenversicherungskart",)
 

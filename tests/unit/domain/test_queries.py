@@ -43,6 +43,10 @@ def test_a_word_of_one_language_that_asks_in_another_stays() -> None:
     assert reading("What did my son say about the war?").terms == ("son", "say", "war")
 
 
+def test_one_word_that_asks_in_some_language_shows_none() -> None:
+    assert reading("son birthday").terms == ("son", "birthday")
+
+
 def test_terms_are_distinct_and_in_order() -> None:
     assert reading("red boats, blue boats, red kites").terms == ("red", "boat", "blue", "kite")
 

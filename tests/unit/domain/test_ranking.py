@@ -73,21 +73,32 @@ def test_a_scale_without_width_is_refused() -> None:
         replace(WHOLE, weak_below=0.9, strong_above=0.9)
 
 
-def test_what_has_no_cosine_is_held_to_have_what_others_with_its_words_have() -> None:
-    full, none = {"kayak": 1, "blue": 1}, dict[str, int]()
+def test_what_has_no_cosine_is_held_to_mean_what_its_words_let_expect() -> None:
+    full = {"kayak": 1, "blue": 1}
     indexed = [
         candidate("a", cosine=0.8, matches=full, window_matches=full),
-        candidate("b", cosine=0.4, matches=none, window_matches=none),
+        candidate("b", cosine=0.6),
+        candidate("c", cosine=0.4),
     ]
     fresh = [
-        candidate("c", cosine=None, matches=full, window_matches=full),
-        candidate("d", cosine=None, matches=none, window_matches=none),
+        candidate("x", cosine=None, matches=full, window_matches=full),
+        candidate("y", cosine=None, matches={"blue": 1}),
+        candidate("z", cosine=None),
     ]
-    found = {
-        one.candidate.document_id: one.parts.get("meaning", 0) for one in ranked(WHOLE, indexed + fresh, load_ranking_weights())
-    }
-    assert found["c"] == pytest.approx(found["a"])
-    assert found["d"] == pytest.approx(found["b"])
+    meaning = {one.candidate.document_id: one.parts["meaning"] for one in ranked(WHOLE, indexed + fresh, load_ranking_weights())}
+    assert meaning["x"] == pytest.approx(meaning["a"])
+    assert meaning["b"] < meaning["y"] < meaning["x"]
+    assert meaning["z"] == pytest.approx(meaning["c"])
+
+
+def test_without_words_what_has_no_cosine_stays_behind() -> None:
+    found = [candidate("a", cosine=0.2), candidate("b", cosine=None), candidate("c", cosine=0.8)]
+    assert values(WHOLE, found, meaning=1) == {"c": 0.8, "a": 0.2, "b": 0.2}
+
+
+def test_words_let_expect_a_meaning_also_where_they_do_not_count_themselves() -> None:
+    found = [candidate("a", cosine=None, matches={"kayak": 1}), candidate("b", cosine=None)]
+    assert values(WHOLE, found, meaning=1) == {"a": 0.5, "b": 0.0}
 
 
 def test_without_any_cosine_the_words_stand_for_the_meaning() -> None:
