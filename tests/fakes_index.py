@@ -8,6 +8,7 @@ from math import log
 from threading import Lock
 
 from keepsake.domain.clearance import visible
+from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import Candidate, FieldStatistics, Found, IndexDocument, IndexQuery
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
@@ -93,7 +94,10 @@ class DictSearchIndex:
 
     def _seen(self, query: IndexQuery) -> tuple[IndexDocument, ...]:
         with self._one_at_a_time:
-            index = None if self._current is None else self._indexes[self._current]
+            name = query.index or self._current
+            if query.index and query.index not in self._indexes and query.kinds and query.owners:
+                raise IndexUnavailableError("the index that was asked for is gone")
+            index = None if name is None else self._indexes.get(name)
             documents = [] if index is None else list(index.documents.values())
         return visible(query.clearance, [it for it in documents if it.owner in query.owners and it.kind in query.kinds])
 

@@ -16,3 +16,4 @@ def take_turn(services: Runtime, request: Request) -> Response:
 ROUTES = (Route("POST /v1/sessions/{session_id}/turns", take_turn, body=TurnBody),)
 lambda_handler = http_handler(ROUTES)
 before_snapshot(lambda: runtime().prime())
+before_snapshot(lambda: runtime().prime_recall())

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import DocumentKind, Found
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
@@ -88,6 +89,25 @@ def test_after_a_switch_only_the_other_index_is_searched_and_the_old_one_keeps_i
     assert [listed.document_id for listed in bench.index.list_all(first, limit=9).documents] == ["old"]
     bench.index.switch(first)
     assert ids(bench.index.search(query("house", NORTH))) == ["old"]
+
+
+def test_a_query_that_names_an_index_is_answered_by_it_whatever_the_alias_names(bench: Bench) -> None:
+    first = bench.ready("first")
+    bench.put(document("old", "house"))
+    second = bench.ready("second")
+    bench.put(document("new", "house"), into="second")
+    assert [ids(bench.index.search(replace(query("house"), index=name))) for name in (first, second, "")] == [
+        ["old"],
+        ["new"],
+        ["new"],
+    ]
+
+
+def test_a_query_that_names_an_index_that_is_gone_is_refused_and_not_answered_by_another(bench: Bench) -> None:
+    bench.ready("first")
+    bench.put(document("a", "house"))
+    with pytest.raises(IndexUnavailableError):
+        bench.index.search(replace(query("house"), index=bench.name("other")))
 
 
 def test_a_dropped_index_is_gone_and_the_other_stays(bench: Bench) -> None:

@@ -64,7 +64,7 @@ def passes(filtered: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
 
 
 def bodies(query: IndexQuery, layout: Layout) -> list[dict[str, Any]]:
-    return search_lines(query, alias="alias", layout=layout, milliseconds=1)[1::2]
+    return search_lines(query, index="alias", layout=layout, milliseconds=1)[1::2]
 
 
 def bounds(body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -105,9 +105,9 @@ def test_a_listing_lets_through_one_owners_documents(owner: str, document: Index
 
 @given(queries)
 def test_searches_are_routed_to_their_owners_only(query: IndexQuery) -> None:
-    headers = search_lines(query, alias="alias", layout=Layout(), milliseconds=1)[::2]
+    headers = search_lines(query, index="alias", layout=Layout(), milliseconds=1)[::2]
     assert all(sorted(header["routing"].split(",")) == sorted(map(routing_of, query.owners)) for header in headers)
-    unrouted = search_lines(query, alias="alias", layout=Layout.of("aoss"), milliseconds=1)[::2]
+    unrouted = search_lines(query, index="alias", layout=Layout.of("aoss"), milliseconds=1)[::2]
     assert not any("routing" in header for header in unrouted)
 
 

@@ -35,6 +35,8 @@ def found_in(answer: Mapping[str, Any], query: IndexQuery, terms: Sequence[str],
         raise IndexUnavailableError("a search was not answered in full")
     counted, *arms = responses
     if not counted["_shards"]["total"]:
+        if query.index:
+            raise IndexUnavailableError("the index that was asked for is gone")
         return nothing_found(query)  # no index stands behind the alias
     none = dict.fromkeys(query.terms, 0)
     turn = _statistics(counted, TURN, "length", terms, none)

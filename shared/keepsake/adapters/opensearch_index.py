@@ -107,7 +107,7 @@ class OpenSearchIndex:
         if not query.owners or not query.kinds:
             return nothing_found(query)
         wait = round(self._client.limits.read * 900)
-        lines = search_lines(query, alias=self._alias, layout=self._layout, milliseconds=wait)
+        lines = search_lines(query, index=query.index or self._alias, layout=self._layout, milliseconds=wait)
         answer = self._client.read("a search", "/_msearch", lines)
         with answer_read("a search"):
             return found_in(answer, query, searched_terms(query), len(lines) // 2)

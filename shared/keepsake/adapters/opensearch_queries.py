@@ -26,10 +26,10 @@ def searched_terms(query: IndexQuery) -> tuple[str, ...]:
     return query.terms[: MOST_TOKENS // max(1, len(query.owners))]
 
 
-def search_lines(query: IndexQuery, *, alias: str, layout: Layout, milliseconds: int) -> list[dict[str, Any]]:
+def search_lines(query: IndexQuery, *, index: str, layout: Layout, milliseconds: int) -> list[dict[str, Any]]:
     """The searches of one query, each with its header: what all may see counted, then each arm that has something to look for."""
     bodies = [_statistics(query), *_arms(query, layout)]
-    header = _header(query.owners, alias, layout)
+    header = _header(query.owners, index, layout)
     return [line for body in bodies for line in (header, {**body, "timeout": f"{milliseconds}ms"})]
 
 
@@ -50,8 +50,8 @@ def page_body(query: Mapping[str, Any], *, limit: int, after: str | None) -> dic
     return {**body, "search_after": [after]} if after is not None else body
 
 
-def _header(owners: Sequence[str], alias: str, layout: Layout) -> dict[str, Any]:
-    header: dict[str, Any] = {"index": alias, "ignore_unavailable": True, "allow_no_indices": True}
+def _header(owners: Sequence[str], index: str, layout: Layout) -> dict[str, Any]:
+    header: dict[str, Any] = {"index": index, "ignore_unavailable": True, "allow_no_indices": True}
     if layout.managed:
         header["routing"] = ",".join(sorted(map(routing_of, owners)))
     return header

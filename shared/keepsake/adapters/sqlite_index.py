@@ -107,8 +107,10 @@ class SqliteSearchIndex:
     def search(self, query: IndexQuery) -> Found:
         """See SearchIndex. Raises ValueError when the query's vector has not the current index's dimensions."""
         with self._reading() as reader:
-            known = _current(reader) if query.kinds else None
+            known = (_named(reader, query.index) if query.index else _current(reader)) if query.kinds else None
             if known is None:
+                if query.index and query.kinds:
+                    raise IndexUnavailableError("the index that was asked for is gone")
                 nothing = FieldStatistics(frequencies=dict.fromkeys(query.terms, 0))
                 return Found((), nothing, nothing)
             remembered = [

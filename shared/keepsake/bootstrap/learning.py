@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from keepsake.adapters.data_files import load_attributes, load_extraction_rules, load_profile_patterns, load_topics
+from keepsake.adapters.data_files import (
+    load_attributes,
+    load_entity_patterns,
+    load_extraction_rules,
+    load_profile_patterns,
+    load_topics,
+)
 from keepsake.repositories.attempts import AttemptLog
 from keepsake.repositories.background import Background
 from keepsake.repositories.jobs import Jobs
@@ -115,6 +121,7 @@ class LearningServices:
             learning=self.learning,
             source=self.statements,
             reader=runtime.summarizer,
+            entities=load_entity_patterns(),
             archive_ms=runtime.settings.archive_days * _DAY_MS,
         )
         return Consolidation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from keepsake.adapters.data_files import load_attributes, load_query_words, load_ranking_weights, load_recall_gate
+from keepsake.adapters.data_files import load_attributes, load_query_words, load_ranking_weights, load_recall_gate, load_topics
 from keepsake.repositories.memories import Memories
 from keepsake.services.asking import Asking
 from keepsake.services.drafts import DraftMaker
@@ -36,7 +36,7 @@ def make_recalling(runtime: Runtime) -> Recalling:
 
 def make_turn_recall(runtime: Runtime) -> TurnRecall:
     """Recall as a turn uses it."""
-    return TurnRecall(make_recalling(runtime), load_recall_gate(), runtime.keyed)
+    return TurnRecall(make_recalling(runtime), load_recall_gate(), load_topics(runtime.settings.topics_file), runtime.keyed)
 
 
 def make_asking(runtime: Runtime) -> Asking:

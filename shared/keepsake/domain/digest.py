@@ -41,6 +41,12 @@ class Digest:
         entries = sorted(known.values(), key=lambda memory: (-weight(memory), memory.memory_id))
         return replace(self, entries=_bounded(entries), names=tuple(names[-MAX_NAMES:]))
 
+    def knowing(self, names: Iterable[str]) -> "Digest":
+        """With more names that memory knows: of people, places, cases. The longest known leave first."""
+        fresh = [folded(name).strip() for name in names if 1 < len(name.strip()) <= _LONGEST_NAME]
+        known = dict.fromkeys((*self.names, *fresh))
+        return replace(self, names=tuple(known)[-MAX_NAMES:])
+
     def visible(self, clearance: Clearance) -> "Digest":
         """What the clearance covers. Names tell that something is known, so only an open memory's may be seen by all."""
         return replace(self, entries=visible(clearance, self.entries))

@@ -48,7 +48,8 @@ class IndexQuery:
     """What to look for, and among what: nothing outside `owners`, `clearance` and `kinds` counts, not even in the statistics.
 
     No owners or no kinds: nothing is found. `terms` are distinct. The times are bounds of `occurred_at_ms`, both inclusive; they
-    bound the candidates, not the statistics. `per_arm` is how many of the best of each arm become candidates.
+    bound the candidates, not the statistics. `per_arm` is how many of the best of each arm become candidates. `index` names the
+    one index to look in, that with vectors of the query's model; empty: the current one.
     """
 
     owners: tuple[str, ...]
@@ -59,6 +60,7 @@ class IndexQuery:
     since_ms: int | None = None
     until_ms: int | None = None
     per_arm: int = 50
+    index: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,9 @@ class SearchIndex(Protocol):
         ...
 
     def search(self, query: IndexQuery) -> Found:
-        """One round trip. Documents put less than a refresh ago may be missing. No index: nothing is found.
+        """One round trip. Documents put less than a refresh ago may be missing. No current index: nothing is found.
+
+        Raises IndexUnavailableError, too, when the index that the query names is not there (any more).
 
         Only documents with one of the query's terms, or with a direction, can be the best of an arm. Equals of an arm are taken
         by document id, then by owner. A vector of zeros has no direction and counts as none.

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from keepsake.domain.archive import ArchiveChunk, chunked
 from keepsake.domain.audit import Action
 from keepsake.domain.digest import Digest
+from keepsake.domain.entities import EntityPatterns, entities_in
 from keepsake.domain.memories.histories import history
 from keepsake.domain.summary import SessionSummary, TurnReader
+from keepsake.domain.turns import Role, Turn
 from keepsake.ports.item_store import Write
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LearnedSession, LongTerm
@@ -49,6 +51,7 @@ class PageLearning:
     learning: Learning
     source: StatementSource
     reader: TurnReader
+    entities: EntityPatterns
     archive_ms: int
 
     def learn(self, lease: Lease, page: Page) -> LearnedPage:
@@ -88,6 +91,7 @@ class PageLearning:
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
         learned = LearnedSession(summary, page.last.occurred_at_ms, tuple(one.slot_id for one in found))
         digest = (state.digest.value or Digest()).updated(memory for slot in changed for memory in slot.memories)
+        digest = digest.knowing(name for turn in page.turns if _is_own(turn) for name in entities_in(turn.text, self.entities))
         writes = self._writes(lease, page, changed, summary)
         if digest != state.digest.value:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
@@ -135,3 +139,8 @@ class PageLearning:
 
     def _summary(self, lease: Lease, session_id: str) -> Stored[LearnedSession]:
         return self.long_term.summary(lease.user_id, session_id, lease.fence)
+
+
+def _is_own(turn: Turn) -> bool:
+    """Whether a turn is the user's own and open: what it names may be told to be known."""
+    return turn.role is Role.USER and turn.clearance.is_open

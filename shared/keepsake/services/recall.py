@@ -21,7 +21,7 @@ from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import Embedder, Purpose
 from keepsake.ports.item_store import Item, ItemStore, Key, Page, PageQuery, Table
 from keepsake.ports.recall import Recalled, RecallRequest, RecallScene
-from keepsake.ports.search_index import SearchIndex
+from keepsake.ports.search_index import PhysicalIndex, SearchIndex
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.records import read, whole
 from keepsake.repositories.session_records import turn_of
@@ -105,27 +105,40 @@ class Recalling:
             return _Searched(_NOTHING, NO_INDEX)
         model = self.search.embedder.model
         scale = (model.weak_below, model.strong_above)
+        query = IndexQuery(
+            owners=(principal.user_id, INSTITUTION),
+            clearance=principal.clearance,
+            kinds=request.kinds,
+            terms=reading.terms,
+            vector=None,
+            since_ms=request.since_ms,
+            until_ms=request.until_ms,
+            per_arm=PER_ARM,
+        )
         try:
-            vector, reason = self._vector(self.search, request.text)
-            query = IndexQuery(
-                owners=(principal.user_id, INSTITUTION),
-                clearance=principal.clearance,
-                kinds=request.kinds,
-                terms=reading.terms,
-                vector=vector,
-                since_ms=request.since_ms,
-                until_ms=request.until_ms,
-                per_arm=PER_ARM,
-            )
-            return _Searched(self.search.index.search(query), reason, *scale)
+            return self._found(self.search, query, request.text, scale)
         except IndexUnavailableError as error:
             return _Searched(_NOTHING, error.code, *scale)
 
-    def _vector(self, search: SearchSide, text: str) -> tuple[Vector | None, str]:
-        """The query's vector, if the index holds vectors of the same model; and why there is none, if there is none."""
+    def _found(self, search: SearchSide, query: IndexQuery, text: str, scale: tuple[float, float]) -> _Searched:
+        """What the index finds; asked once more where a reindex has put another in its place meanwhile."""
         physical = search.current.for_reading()
         if physical is None:
-            return None, SEARCHED
+            return _Searched(_NOTHING, SEARCHED, *scale)
+        vector, reason = self._vector(search, physical, text)
+        try:
+            found = search.index.search(replace(query, vector=vector, index=physical.name))
+        except IndexUnavailableError:
+            search.current.forget()
+            moved = search.current.for_reading()
+            if moved is None or moved.name == physical.name:
+                raise
+            vector, reason = self._vector(search, moved, text)
+            found = search.index.search(replace(query, vector=vector, index=moved.name))
+        return _Searched(found, reason, *scale)
+
+    def _vector(self, search: SearchSide, physical: PhysicalIndex, text: str) -> tuple[Vector | None, str]:
+        """The query's vector, if the index holds vectors of the same model; and why there is none, if there is none."""
         if not search.current.matches(physical):
             return None, "reindex_needed"
         try:

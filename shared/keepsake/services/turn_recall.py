@@ -9,6 +9,7 @@ from keepsake.domain.principal import Principal
 from keepsake.domain.recall import RecallHit
 from keepsake.domain.recall_intent import KnownNames, RecallGate
 from keepsake.domain.session import SessionBuffer
+from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn, visible_exchanges
 from keepsake.ports.recall import Recall, Recalled, RecallRequest, RecallScene, RecallWish
 from keepsake.repositories.keys import Keys
@@ -40,6 +41,7 @@ class TurnRecall:
 
     recall: Recall
     gate: RecallGate
+    lexicon: TopicLexicon
     keyed: KeyedHash
 
     def recalled(self, principal: Principal, asked: Asked, snapshot: SessionSnapshot, buffer: SessionBuffer) -> Recalled:
@@ -53,7 +55,10 @@ class TurnRecall:
         intent = self.gate.intent(asked.text, [turn.text for turn in earlier], KnownNames(frozenset(digest.names)))
         if asked.wish is RecallWish.AUTO and not intent.wanted:
             return Recalled(ran=False, reason=intent.reason)
-        request = RecallRequest(asked.text, asked.at_ms, HITS, about_me=intent.about_me, before=_said_before(earlier))
+        before = _said_before(earlier)
+        # What follows up on something is about what it follows up on.
+        text = f"{asked.text}\n{before}" if before and self.lexicon.is_follow_up(asked.text) else asked.text
+        request = RecallRequest(text, asked.at_ms, HITS, about_me=intent.about_me, before=before)
         keys = Keys(principal.user_id, self.keyed)
         shown = frozenset(keys.turn_document(asked.session_id, turn.timestamp_ms) for turn in buffer.turns)
         scene = RecallScene(snapshot.fence.epoch, digest, snapshot.pending.value or PendingSessions(), shown)
