@@ -186,7 +186,7 @@ class LearningServices:
     @cached_property
     def work(self) -> Work:
         """The worker."""
-        return Work(self.pending, self.consolidation, self.reconciling, self.reindexing)
+        return Work(self.pending, self.consolidation, self.reconciling, self.reindexing, self.drift)
 
     @cached_property
     def memory_keeping(self) -> MemoryKeeping:

@@ -1,9 +1,10 @@
 """Drift: what the index holds of a user beside what it should. The truth decides; the index is brought in line."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action
+from keepsake.domain.digest import Digest
 from keepsake.domain.errors import AccessDeniedError, UnprocessableError
 from keepsake.domain.memories.histories import history
 from keepsake.domain.principal import Principal
@@ -17,6 +18,7 @@ from keepsake.services.leased_work import LeasedWork
 from keepsake.services.rebuilding import Rebuilding
 
 _PAGE = 200
+_DAY_MS = 24 * 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,14 @@ class DriftCheck:
             raise AccessDeniedError("this is for admins")
         return self.check(user_id or principal.user_id, repair=repair)
 
+    def check_daily(self, user_id: str) -> Drift | None:
+        """Compare and repair, unless that was done within a day. Raises what `check` raises."""
+        digest = self.memories.load(user_id).digest.value
+        checked_ms = digest.checked_at_ms if digest else 0
+        if self.indexing is None or self.leased.clock.now_ms() - checked_ms < _DAY_MS:
+            return None
+        return self.check(user_id, repair=True)
+
     def check(self, user_id: str, *, repair: bool) -> Drift:
         """Compare, and repair if wanted.
 
@@ -71,6 +81,7 @@ class DriftCheck:
             refs += [document.ref for document in strays]
             ids = {*(pointer.document_id for pointer in lost), *unindexed, *(document.document_id for document in strays)}
             repaired = self._repaired(lease, self.indexing, refs, ids, strays, lost)
+            self.leased.retrying.call(lambda: self._remember(lease))
             return Drift(found.documents, found.pointers, found.memories, found.strays, found.lost, found.unindexed, repaired)
 
     def _repaired(
@@ -93,6 +104,13 @@ class DriftCheck:
         writes = [*indexing.confirmed_writes(lease, indexed), *indexing.removed_writes(lease, gone)]
         self.leased.write(lease, writes, Action.INDEX_REPAIRED, document=len(writes))
         return len(wanted) + len(gone) + sum(stray.document_id not in drafts for stray in strays)
+
+    def _remember(self, lease: Lease) -> None:
+        """Note in the digest that this was done."""
+        state = self.memories.load(lease.user_id)
+        digest = replace(state.digest.value or Digest(), checked_at_ms=self.leased.clock.now_ms())
+        put = self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence)
+        self.leased.write_once(lease, state, [put], Action.INDEX_REPAIRED, item=1)
 
     def _documents(self, owner: str, indexing: Indexing) -> list[IndexedDocument]:
         found: list[IndexedDocument] = []

@@ -90,7 +90,8 @@ class PageLearning:
         summary = (before.value.summary if before.value else SessionSummary()).extended(page.turns, self.reader)
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
         learned = LearnedSession(summary, page.last.occurred_at_ms, tuple(one.slot_id for one in found))
-        digest = (state.digest.value or Digest()).updated(memory for slot in changed for memory in slot.memories)
+        known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
+        digest = known.updated(memory for slot in changed for memory in slot.memories)
         digest = digest.knowing(name for turn in page.turns if _is_own(turn) for name in entities_in(turn.text, self.entities))
         writes = self._writes(lease, page, changed, summary)
         if digest != state.digest.value:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from keepsake.domain.errors import ReindexNeededError
 from keepsake.repositories.pending import PendingIndex
 from keepsake.services.consolidation import Consolidation
+from keepsake.services.drift import DriftCheck
 from keepsake.services.reconciling import Reconciling
 from keepsake.services.reindexing import REF_PREFIX, Reindexing
 
@@ -20,6 +21,7 @@ class Work:
     consolidation: Consolidation
     reconciling: Reconciling
     reindexing: Reindexing
+    drift: DriftCheck
 
     def do(self, ref: str, *, until_ms: int) -> Mapping[str, int]:
         """The piece of work that a message names; counts of what was done. Work that is no longer there is done.
@@ -44,10 +46,12 @@ class Work:
             told = self.reconciling.empty_outbox(user_id, until_ms=until_ms)
             return {"documents": told.documents, "removed": told.removed, "refused": told.refused}
         report = self.consolidation.consolidate(user_id, session_id, until_ms=until_ms)
+        drift = self.drift.check_daily(user_id) if report.complete else None
         return {
             "turns": report.turns,
             "memories": report.memories,
             "documents": report.documents,
             "refused": report.refused,
             "dropped": report.dropped,
+            "repaired": drift.repaired if drift else 0,
         }
