@@ -15,7 +15,7 @@ from keepsake.adapters.tokens import load_tokens
 from keepsake.config import SettingsError, settings_from
 from keepsake.domain.errors import StoreError, StoreUnavailableError
 from keepsake.ports.item_store import ItemStore
-from local.backends import local_backends
+from local.backends import local_backends, searches_elsewhere
 from local.calls import CountedStore
 from local.clock import ShiftedClock
 from local.control import Control
@@ -23,6 +23,7 @@ from local.cors import cors_of
 from local.events import FunctionContext
 from local.folder import DataFolder, LocalError
 from local.gateway import THREADS, Doors, Gateway, Handler
+from local.mending import INDEX, INDEX_MINUTES, mending, note_loss
 from local.queues import QueueRunner
 from local.routing import RouteTable
 from local.schedules import RETENTION, RETENTION_MINUTES, Schedule, Scheduler
@@ -49,10 +50,11 @@ NOWHERE = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}  # an
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The item store, and how expired items leave it."""
+    """The item store, and how expired items leave it. `embedded` is the item store where it is the embedded one."""
 
     items: ItemStore
     sweep: Callable[[Mapping[str, object]], object]
+    embedded: SqliteItemStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +77,25 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     _check_hash_key(folder, embedded=endpoint is None)
     try:
         stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
+        lost = stores.embedded is not None and not searches_elsewhere() and note_loss(folder, stores.embedded)
         beside = local_backends(folder, template.feeds, _handler, clock, closing)
         runtime = _runtime(folder, stores.items, clock, beside.backends, kind="sqlite" if endpoint is None else "dynamodb")
     except SettingsError as error:
         raise LocalError(f"the service cannot start on {folder.path}: {error}") from None
     runtime.prime()
     bootstrap.use(runtime)
-    scheduler = Scheduler((*_planned(template), Schedule(RETENTION, RETENTION_MINUTES, stores.sweep)), clock, beside.runners)
+    schedules = [*_planned(template), Schedule(RETENTION, RETENTION_MINUTES, stores.sweep)]
+    notices = list(beside.notices)
+    if lost and stores.embedded is not None:
+        schedules.append(_mended(folder, stores.embedded, runtime))
+        notices.append(
+            f"{folder.index} was lost: it is filled anew from the stores. Until then recall finds less; a tick waits for it."
+        )
+    scheduler = Scheduler(tuple(schedules), clock, beside.runners)
     doors = Doors(RouteTable(template.routes), _handlers(template), Control(issuer, clock, scheduler))
     threads = closing.enter_context(ThreadPoolExecutor(THREADS, thread_name_prefix="handler"))
     gateway = Gateway(doors, issuer, clock, cors_of(read_template(), cors_origins), threads)
-    return Assembled(gateway, scheduler, beside.runners, clock, issuer, beside.notices)
+    return Assembled(gateway, scheduler, beside.runners, clock, issuer, notices)
 
 
 def _runtime(
@@ -125,7 +135,7 @@ def _embedded(folder: DataFolder, clock: ShiftedClock, closing: ExitStack) -> St
     except StoreError as error:
         raise LocalError(f"{folder.database}: {error}: {_MENDING}") from None
     closing.callback(store.close)
-    return Stores(store, lambda _: {"removed": store.sweep_expired(clock.now_ms() // 1000)})
+    return Stores(store, lambda _: {"removed": store.sweep_expired(clock.now_ms() // 1000)}, store)
 
 
 def _dynamodb(endpoint: str, template: Template, clock: ShiftedClock) -> Stores:
@@ -157,6 +167,10 @@ def _no_dynamodb(endpoint: str, why: str) -> LocalError:
         f"the tables could not be made at {endpoint} ({why}): see that a DynamoDB listens there, "
         "such as DynamoDB Local or moto, and that --endpoint has its scheme, host and port"
     )
+
+
+def _mended(folder: DataFolder, store: SqliteItemStore, runtime: bootstrap.Runtime) -> Schedule:
+    return Schedule(INDEX, INDEX_MINUTES, lambda _: mending(folder, store, lambda: runtime.learning.drift), at_start=True)
 
 
 def _handlers(template: Template) -> Mapping[str, Handler]:

@@ -1,4 +1,4 @@
-"""The command line: `python -m local serve|token|tick|clock|replay|demo`.
+"""The command line: `python -m local serve|token|tick|clock|replay|recall|reindex|demo`.
 
 What the person at the keyboard can mend is said in one line, with exit code 1.
 """
@@ -6,7 +6,10 @@ What the person at the keyboard can mend is said in one line, with exit code 1.
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from local.client import DEFAULT_URL, QUICK_READ_S, TICK_READ_S, Client, NoServiceError, Reply, service_url
@@ -14,6 +17,9 @@ from local.clock import parse_duration
 from local.folder import DEFAULT_FOLDER, DataFolder, LocalError, known_folder, open_folder
 from local.tokens import Grant, TokenIssuer
 from local.words import counted
+
+SAID_EVERY_S, POLLED_EVERY_S = 5.0, 1.0
+_CONTROL = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,6 +58,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_tick(commands)
     _add_clock(commands)
     _add_replay(commands)
+    _add_recall(commands)
+    reindex = _command(
+        commands, "reindex", "fill a new search index, as another embedding model needs it, and wait for it", _reindex, talks=True
+    )
+    reindex.description = "Reads go on meanwhile, on the index that is there. What is said meanwhile is consolidated afterwards."
     demo = _command(
         commands, "demo", "play the story of the README against a running service and check each step", _demo, talks=True
     )
@@ -124,6 +135,13 @@ def _add_clock(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     advance.add_argument("duration", metavar="TIME", help="46m, 2h, 7d, 90s or 1h30m")
 
 
+def _add_recall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    recall = _command(commands, "recall", "search a user's past, as POST /v1/recall does", _recall, talks=True)
+    recall.add_argument("user", metavar="USER", help="whose past")
+    recall.add_argument("query", metavar="QUERY", help="what is looked for")
+    recall.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many hits, up to 50 (default: 5)")
+
+
 def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     replay = _command(commands, "replay", "feed a JSON Lines conversation through the API", _replay, talks=True)
     replay.add_argument(
@@ -185,10 +203,67 @@ def _token(wishes: argparse.Namespace) -> int:
 
 
 def _tick(wishes: argparse.Namespace) -> int:
-    reply = _told(_control(wishes).patient(TICK_READ_S).call("POST", "/local/tick", {"run": wishes.run}))
+    control = _control(wishes)
+    with _waiting(control):
+        reply = _told(control.patient(TICK_READ_S).call("POST", "/local/tick", {"run": wishes.run}))
+    needs_reindex = False
     for name, outcome in reply.json.items():
-        counts = " ".join(f"{key}={value}" for key, value in outcome.items()) if isinstance(outcome, dict) else outcome
-        print(f"{name}: {counts or 'done'}")
+        print(f"{name}: {_counts(outcome) or 'done'}")
+        needs_reindex |= isinstance(outcome, dict) and outcome.get("needs_reindex") is True
+    if needs_reindex:
+        raise LocalError("nothing was consolidated, since the index is of another embedding model: `python -m local reindex`")
+    return 0
+
+
+@contextmanager
+def _waiting(control: Client) -> Iterator[None]:
+    """Says every few seconds what the queues hold, while the block waits."""
+    done = threading.Event()
+
+    def tell() -> None:
+        while not done.wait(SAID_EVERY_S):
+            with suppress(NoServiceError, ValueError):
+                queues = control.call("GET", "/local/queues").json
+                print("; ".join(f"{name}: {_counts(counts)}" for name, counts in queues.items()), file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, name="progress", daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _counts(outcome: object) -> str:
+    if not isinstance(outcome, dict):
+        return str(outcome)
+    return " ".join(f"{name}={str(count).lower() if isinstance(count, bool) else count}" for name, count in outcome.items())
+
+
+def _recall(wishes: argparse.Namespace) -> int:
+    client = Client(wishes.url, TokenIssuer(_known(wishes).token_key).issue(wishes.user))
+    found = _told(client.recall(wishes.query, limit=wishes.limit)).json
+    for hit in found["hits"]:
+        print(f"{hit['score']:.2f} {hit['kind']}, {hit['occurred_at'][:10]}: {_in_one_line(hit['text'])}")
+    if found["degraded"]:
+        print(f"keepsake: this is not all that recall could find: {found['reason']}", file=sys.stderr)
+    return 0
+
+
+def _in_one_line(text: str) -> str:
+    """Without what a terminal would obey."""
+    return " ".join(text.translate(_CONTROL).split())
+
+
+def _reindex(wishes: argparse.Namespace) -> int:
+    issuer = TokenIssuer(_known(wishes).token_key)
+    admin = Client(wishes.url, issuer.issue("local-admin", Grant(admin=True)))
+    job = _told(admin.start_reindex()).json
+    while job["status"] == "running":
+        time.sleep(POLLED_EVERY_S)
+        job = _told(admin.get_reindex(job["job_id"])).json
+        print(f"{job['progress']['done']} of {job['progress']['total']} documents", file=sys.stderr, flush=True)
+    print(f"{job['to_index']}: {job['status']}, {_counts(job['progress'])}")
     return 0
 
 

@@ -207,6 +207,62 @@ class Client:
         """The research profile."""
         return self.call("GET", "/v1/profile")
 
+    def list_memories(self, **query: object) -> Reply:
+        """A page of what is known of the user."""
+        return self.call("GET", "/v1/memories", query=query)
+
+    def tell_memory(self, memory: Mapping[str, object]) -> Reply:
+        """Have something remembered."""
+        return self.call("POST", "/v1/memories", memory)
+
+    def get_memory(self, memory_id: str) -> Reply:
+        """One memory."""
+        return self.call("GET", _memory(memory_id))
+
+    def get_history(self, memory_id: str) -> Reply:
+        """All that was ever held of the same thing."""
+        return self.call("GET", f"{_memory(memory_id)}/history")
+
+    def correct_memory(self, memory_id: str, correction: Mapping[str, object]) -> Reply:
+        """Say what is right instead."""
+        return self.call("PATCH", _memory(memory_id), correction)
+
+    def confirm_memory(self, memory_id: str, *, confirmed: bool) -> Reply:
+        """Say whether it is so."""
+        return self.call("POST", f"{_memory(memory_id)}/confirm", {"confirmed": confirmed})
+
+    def forget_memory(self, memory_id: str) -> Reply:
+        """Have it forgotten."""
+        return self.call("DELETE", _memory(memory_id))
+
+    def recall(self, query: str, **more: object) -> Reply:
+        """Search the user's past."""
+        return self.call("POST", "/v1/recall", {"query": query, **more})
+
+    def put_document(self, document: Mapping[str, object]) -> Reply:
+        """Keep a knowledge document."""
+        return self.call("POST", "/v1/documents", document)
+
+    def get_document(self, document_id: str) -> Reply:
+        """A knowledge document with its text."""
+        return self.call("GET", f"/v1/documents/{path_id(document_id)}")
+
+    def delete_document(self, document_id: str) -> Reply:
+        """Remove a knowledge document."""
+        return self.call("DELETE", f"/v1/documents/{path_id(document_id)}")
+
+    def start_reindex(self) -> Reply:
+        """For admins: have a new index filled."""
+        return self.call("POST", "/v1/admin/reindex", {})
+
+    def get_reindex(self, job_id: str) -> Reply:
+        """For admins: how far that is."""
+        return self.call("GET", f"/v1/admin/reindex/{path_id(job_id)}")
+
+    def check_drift(self, user_id: str, *, repair: bool = False) -> Reply:
+        """For admins: what the index holds of a user beside what it should."""
+        return self.call("POST", "/v1/admin/drift", {"user_id": user_id, "repair": repair})
+
     def verify_audit(self, body: Mapping[str, object] | None = None) -> Reply:
         """Have the user's audit chains verified."""
         return self.call("POST", "/v1/audit/verify", body or {})
@@ -226,6 +282,10 @@ class Client:
 
 def _artifact(session_id: str, name: str) -> str:
     return f"/v1/sessions/{path_id(session_id)}/scratchpad/{path_id(name)}"
+
+
+def _memory(memory_id: str) -> str:
+    return f"/v1/memories/{path_id(memory_id)}"
 
 
 def _wait(attempt: int, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The machine's own endpoints under `/local/`: run the schedules now, put the clock forward.
+"""The machine's own endpoints under `/local/`: run the schedules now, see what the queues hold, put the clock forward.
 
 Only for a control token of the service's own data folder.
 """
@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from keepsake.domain.errors import IndexUnavailableError, KeepsakeError, QueueUnavailableError, StoreUnavailableError
 from local.answers import Answer, json_answer, problem
 from local.clock import ShiftedClock
 from local.events import Request
@@ -17,7 +18,7 @@ from local.tokens import CONTROL_AUDIENCE, BadTokenError, TokenIssuer
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Serves `/local/tick` and `/local/clock`."""
+    """Serves `/local/tick`, `/local/queues` and `/local/clock`."""
 
     issuer: TokenIssuer
     clock: ShiftedClock
@@ -30,6 +31,8 @@ class Control:
         match (request.method, request.path):
             case ("POST", "/local/tick"):
                 return self._tick(request, body)
+            case ("GET", "/local/queues"):
+                return self._queues(request)
             case ("GET", "/local/clock"):
                 return self._time()
             case ("POST", "/local/clock"):
@@ -53,6 +56,12 @@ class Control:
         except FailedRunError as failure:
             return _failed(request, failure)
 
+    def _queues(self, request: Request) -> Answer:
+        try:
+            return json_answer(self.scheduler.queues())
+        except KeepsakeError as error:
+            return _refusal(request, 503, error.code, error.detail)
+
     def _advance(self, request: Request, body: bytes) -> Answer:
         seconds = _field(body, "advance_seconds")
         if not isinstance(seconds, int):
@@ -68,11 +77,20 @@ class Control:
         return json_answer({"now": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "ahead_seconds": self.clock.shift_s})
 
 
+_SILENT = {
+    StoreUnavailableError.code: "store",
+    IndexUnavailableError.code: "search index",
+    QueueUnavailableError.code: "queue",
+}
+
+
 def _failed(request: Request, failure: FailedRunError) -> Answer:
     if failure.code not in PASSING:
         return _refusal(request, 500, "schedule_failed", str(failure))
-    why = "the store does not answer" if failure.code == "store_unavailable" else "others were writing the same"
-    left = "What it did not do is left for its next run: see that the store runs, then tick again."
+    what = _SILENT.get(failure.code)
+    mending = f"see that the {what} runs, then " if what else ""
+    why = "others were writing the same" if what is None else f"the {what} does not answer"
+    left = f"What it did not do is left for its next run: {mending}tick again."
     return _refusal(request, 503, failure.code, f"{failure.name} stopped, since {why}. {left}")
 
 

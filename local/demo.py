@@ -14,6 +14,9 @@ from local.tokens import TokenIssuer
 from local.words import counted
 
 ORDINARY_TURN = "store=2 index=0 model=0 embed=0"
+# The second one where nothing was indexed yet, so that there is nothing to ask.
+RECALLING_TURNS = ("store=3 index=1 model=0 embed=1", "store=3 index=0 model=0 embed=0")
+A_RECALL = "store=2 index=1 model=0 embed=1"
 AWAY_S = 46 * 60
 
 
@@ -105,8 +108,10 @@ def _tell(cast: Cast) -> None:
         _first_session(cast)
         _artifact(cast)
         _repeat(cast)
+        _another_session(cast)
         _away(cast)
         _learned(cast)
+        _known(cast)
         _stranger(cast)
         _audit(cast)
     except StoryError as stopped:
@@ -158,26 +163,70 @@ def _repeat(cast: Cast) -> None:
     cast.teller.check(f"the log of {len(logged)} turns holds it once", holds=logged.count(turn_id) == 1)
 
 
+def _another_session(cast: Cast) -> None:
+    cast.teller.chapter("Told in one session, recalled in another, before any consolidation")
+    cast.turn("I live in Oslo.", session=f"{cast.session}-january", occurred_at="2025-01-10T09:00:00Z")
+    reply = cast.turn("Where do I live?", session=f"{cast.session}-question")
+    recall, text = reply.json["recall"], reply.json["context"]["text"]
+    cast.teller.shown(text)
+    cast.teller.check(f"this turn searches ({recall['reason']}), and finds it", holds=recall["ran"] and "Oslo" in text)
+    calls = reply.headers["x-keepsake-calls"]
+    cast.teller.check(f"it cost {calls}", holds=calls in RECALLING_TURNS)
+    cast.turn("I have moved to Rome.", session=f"{cast.session}-march", occurred_at="2025-03-10T09:00:00Z")
+
+
 def _away(cast: Cast) -> None:
     cast.teller.chapter("46 minutes later")
     expected(cast.stage.call("POST", "/local/clock", {"advance_seconds": AWAY_S}), "the clock")
     reply = cast.turn("Where were we?")
     session, context = reply.json["session"], reply.json["context"]
     cast.teller.check("the session has started anew, and says so", holds=session["is_new"] and session["previous_expired"])
-    cast.teller.check("old turns are not in the context", holds="About 9 percent" not in context["text"])
+    cast.teller.check("the old turns are no part of it any more", holds="## Working Memory" not in context["text"])
     cast.teller.check("nothing is lost: the log has them all", holds=len(cast.researcher.all_turns(cast.session)) >= 5)
 
 
 def _learned(cast: Cast) -> None:
     cast.teller.chapter("What was learned, once the schedule has run")
     outcome = expected(cast.stage.call("POST", "/local/tick", {"run": "consolidation"}), "consolidation").json["consolidation"]
-    cast.teller.shown(f"consolidation: {counted(outcome['turns'], 'turn')} of {counted(outcome['sessions'], 'session')}")
+    cast.teller.shown(f"consolidation: {counted(outcome['sent'], 'session')} put on the queue")
     reply = cast.turn("Good morning.", session=f"{cast.session}-next")
     text = reply.json["context"]["text"]
     cast.teller.shown(text)
     cast.teller.check("a new session is greeted", holds=reply.json["session"]["is_new"] and "Welcome back" in text)
     interests = [line for line in text.splitlines() if "Research interests: " in line]
     cast.teller.check("the research interests are known", holds=any("diabetes" in line for line in interests))
+
+
+def _known(cast: Cast) -> None:
+    cast.teller.chapter("What is known, and where it comes from")
+    listed = expected(cast.researcher.list_memories(attribute="home", past="true"), "the list of memories").json["memories"]
+    for memory in listed:
+        cast.teller.shown(f"{memory['attribute']}: {memory['value']}, {_day(memory['valid_from'])} to {_day(memory['valid_to'])}")
+    values = {memory["value"]: memory for memory in listed}
+    cast.teller.check(
+        "the move is history: Oslo until it, Rome since",
+        holds=set(values) == {"Oslo", "Rome"} and values["Oslo"]["valid_to"] == values["Rome"]["valid_from"],
+    )
+    in_february = expected(cast.researcher.list_memories(attribute="home", as_of="2025-02-15"), "a past day").json["memories"]
+    cast.teller.check("in February 2025 it was Oslo", holds=[memory["value"] for memory in in_february] == ["Oslo"])
+    found = expected(cast.researcher.recall("In which city do I live?", kinds=["memory"]), "recall")
+    hit = next(iter(found.json["hits"]), None) or {"text": "nothing", "parts": {}, "source": {}, "score": 0.0}
+    parts = ", ".join(f"{name} {part:.2f}" for name, part in hit["parts"].items())
+    cast.teller.said("Researcher", "(POST /v1/recall) In which city do I live?")
+    cast.teller.shown(f"{hit['text']}\nscore {hit['score']:.2f} = {parts}\nfrom {hit['source']}")
+    cast.teller.check(
+        "the best hit is Rome, with its source and what its score is made of",
+        holds="Rome" in hit["text"] and hit["source"].get("session_id") == f"{cast.session}-march" and len(hit["parts"]) > 1,
+    )
+    cast.teller.check(f"it cost {found.headers['x-keepsake-calls']}", holds=found.headers["x-keepsake-calls"] == A_RECALL)
+    about = cast.turn("What do you know about me?", session=f"{cast.session}-about")
+    text = about.json["context"]["text"]
+    cast.teller.shown(text)
+    cast.teller.check("the answer's context knows", holds="## User History" in text and "Rome" in text and "Oslo" not in text)
+
+
+def _day(time: str | None) -> str:
+    return time[:10] if time else "now"
 
 
 def _stranger(cast: Cast) -> None:

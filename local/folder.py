@@ -60,6 +60,11 @@ class DataFolder:
         return self.path / "clock.json"
 
     @property
+    def index_mark(self) -> Path:
+        """Says that the search index was lost and is not filled anew yet."""
+        return self.path / "index-lost"
+
+    @property
     def demo_mark(self) -> Path:
         """Says that the demo was played here."""
         return self.path / "demo-played"
@@ -70,7 +75,8 @@ class DataFolder:
 
     def wipe(self) -> None:
         """Remove what Keepsake stored here; foreign files stay. Only while the lock is held."""
-        for path in (self.database, self.hash_key, self.token_key, self.clock, self.demo_mark):
+        stores = (self.database, self.index, self.queue)
+        for path in (*stores, self.hash_key, self.token_key, self.clock, self.demo_mark, self.index_mark):
             for suffix in ("", "-wal", "-shm", "-journal"):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
         for left_over in self.path.glob(".keepsake-*.tmp"):

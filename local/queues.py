@@ -99,6 +99,10 @@ class QueueRunner:
         if self._thread.is_alive():
             self._thread.join(timeout=10)
 
+    def counts(self) -> QueueCounts:
+        """How much is on the queue now. Raises QueueUnavailableError."""
+        return self._queue.counts()
+
     def drain(self, limit_s: float) -> QueueCounts:
         """Help until nothing waits and nothing is under way, for `limit_s` seconds at most; what is on the queue then.
 

@@ -8,14 +8,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from keepsake.domain.errors import KeepsakeError, LostRaceError, StoreUnavailableError
+from keepsake.domain.errors import (
+    IndexUnavailableError,
+    KeepsakeError,
+    LostRaceError,
+    QueueUnavailableError,
+    StoreUnavailableError,
+)
 from keepsake.ports.surroundings import Clock
 from local.queues import QueueRunner
 
 RETENTION = "retention"
 RETENTION_MINUTES = 15
 # Failures that time or a started store mends; the run is then made up for.
-PASSING = frozenset({StoreUnavailableError.code, LostRaceError.code})
+PASSING = frozenset({StoreUnavailableError.code, LostRaceError.code, IndexUnavailableError.code, QueueUnavailableError.code})
 
 # How long a tick helps the queues at most.
 DRAIN_S = 1_500.0
@@ -28,12 +34,13 @@ log = logging.getLogger("keepsake.local")
 class Schedule:
     """Something that runs every so many minutes and answers with something JSON can hold.
 
-    `run` is given what its event holds beside what the schedule says.
+    `run` is given what its event holds beside what the schedule says. `at_start`: it does not wait for its first time.
     """
 
     name: str
     minutes: int
     run: Callable[[Mapping[str, object]], object]
+    at_start: bool = False
 
 
 class FailedRunError(Exception):
@@ -53,7 +60,9 @@ class Scheduler:
         self._clock = clock
         self._runners = tuple(runners)
         self._locks = {name: threading.Lock() for name in self._schedules}
-        self._due_ms = {name: self._next(schedule) for name, schedule in self._schedules.items()}
+        self._due_ms = {
+            name: clock.now_ms() if schedule.at_start else self._next(schedule) for name, schedule in self._schedules.items()
+        }
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="scheduler", daemon=True)
 
@@ -86,8 +95,12 @@ class Scheduler:
         """
         outcome: dict[str, object] = {name: self.run(name, {"everything": True}) for name in names}
         for runner in self._runners:
-            outcome[runner.name] = runner.drain(DRAIN_S)._asdict()
+            outcome[runner.name] = _drained(runner)
         return outcome
+
+    def queues(self) -> dict[str, object]:
+        """How much is on each queue now."""
+        return {runner.name: runner.counts()._asdict() for runner in self._runners}
 
     def _next(self, schedule: Schedule) -> int:
         return self._clock.now_ms() + schedule.minutes * 60_000
@@ -99,6 +112,13 @@ class Scheduler:
                     self.run(name)
                 except FailedRunError as failure:
                     log.error("%s", failure)  # noqa: TRY400 - the kind of failure only: a traceback may hold what users wrote
+
+
+def _drained(runner: QueueRunner) -> object:
+    try:
+        return runner.drain(DRAIN_S)._asdict()
+    except KeepsakeError as error:
+        raise FailedRunError(runner.name, error.code) from None
 
 
 def _outcome(schedule: Schedule, more: Mapping[str, object]) -> object:

@@ -93,6 +93,12 @@ class SqliteItemStore:
                 elif isinstance(write, Delete):
                     connection.execute(_LAYOUTS[write.key.table].delete, (write.key.partition, write.key.sort))
 
+    def partitions(self, table: Table) -> tuple[str, ...]:
+        """All partitions of a table, in order; for repairs of what one machine holds."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_LAYOUTS[table].partitions).fetchall()
+        return tuple([partition for (partition,) in rows])
+
     def sweep_expired(self, now_s: int) -> int:
         """Remove what expired at or before `now_s` (epoch seconds), as DynamoDB's TTL does; answers how many items went.
 
@@ -231,6 +237,7 @@ class _Layout:
     put: str
     delete: str
     page: str
+    partitions: str
     sweep: str
 
 
@@ -251,6 +258,7 @@ def _layout(table: Table) -> _Layout:
         put=f"{insert} ON CONFLICT ({partition}, {sort}) DO UPDATE SET {changed}",
         delete=f"DELETE FROM {table.value} {one}",  # noqa: S608
         page=f"SELECT {sort}, {columns} FROM {table.value} WHERE {partition} = ?",  # noqa: S608
+        partitions=f"SELECT DISTINCT {partition} FROM {table.value} ORDER BY 1",  # noqa: S608
         sweep=f"DELETE FROM {table.value} WHERE rowid IN ({expired})",  # noqa: S608
     )
 
