@@ -78,7 +78,8 @@ class Planner:
             if item is None or text(item, "pending_shard", "") != shard:
                 continue
             if everything or self._is_due(item):
-                yield self._message(item, shard)
+                # Whoever asks for everything means it, also when the same was asked for a moment ago and put off.
+                yield self._message(item, shard, str(self.clock.now_ms()) if everything else "")
 
     def _is_due(self, item: Item) -> bool:
         if session_of(item.key) is None:
@@ -86,11 +87,11 @@ class Planner:
         header = read(header_of, item)
         return header.is_due(self.clock.now_ms(), idle_ms=self.policy.idle_ms, turns=self.policy.turns)
 
-    def _message(self, item: Item, shard: str) -> WorkMessage:
+    def _message(self, item: Item, shard: str, asked: str) -> WorkMessage:
         keys = Keys(item.key.partition, self.keyed)
         ref = work_ref(keys, item.key, shard, whole(item, "pending_since"))
         # The version is part of it: the same state sent twice is one message, and what has moved since is another.
-        return WorkMessage(ref, keys.group(), self.keyed.of("message", ref, str(whole(item, "version"))))
+        return WorkMessage(ref, keys.group(), self.keyed.of("message", ref, str(whole(item, "version")), asked))
 
 
 def _parts(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
