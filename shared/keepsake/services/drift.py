@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from keepsake.domain.audit import Action
 from keepsake.domain.digest import Digest
 from keepsake.domain.errors import AccessDeniedError, UnprocessableError
-from keepsake.domain.memories.histories import history
+from keepsake.domain.memories.histories import readings
 from keepsake.domain.principal import Principal
 from keepsake.ports.search_index import IndexedDocument
 from keepsake.repositories.leases import Lease
@@ -57,7 +57,10 @@ class DriftCheck:
         checked_ms = digest.checked_at_ms if digest else 0
         if self.indexing is None or self.leased.clock.now_ms() - checked_ms < _DAY_MS:
             return None
-        return self.check(user_id, repair=True)
+        with self.leased.lease(user_id) as lease:
+            found = self._compared(lease, self.indexing, repair=True)
+            self.leased.retrying.call(lambda: self._remember(lease))
+            return found
 
     def check(self, user_id: str, *, repair: bool) -> Drift:
         """Compare, and repair if wanted.
@@ -66,23 +69,24 @@ class DriftCheck:
         """
         if self.indexing is None:
             raise UnprocessableError("this installation has no search index")
-        name = self.indexing.current.for_writing().name
         with self.leased.lease(user_id) as lease:
-            documents = {document.document_id: document for document in self._documents(user_id, self.indexing)}
-            pointers = {pointer.document_id: pointer for pointer in self.indexing.pointers_under(user_id, "")}
-            wanted = self._memory_refs(user_id, lease.fence)
-            strays = [document for document_id, document in documents.items() if document_id not in pointers]
-            lost = [one for document_id, one in pointers.items() if document_id not in documents or _astray(one, name)]
-            unindexed = [document_id for document_id in wanted if document_id not in pointers]
-            found = Drift(len(documents), len(pointers), len(wanted), len(strays), len(lost), len(unindexed))
-            if not repair:
-                return found
-            refs = [*(pointer.ref for pointer in lost), *(wanted[document_id] for document_id in unindexed)]
-            refs += [document.ref for document in strays]
-            ids = {*(pointer.document_id for pointer in lost), *unindexed, *(document.document_id for document in strays)}
-            repaired = self._repaired(lease, self.indexing, refs, ids, strays, lost)
-            self.leased.retrying.call(lambda: self._remember(lease))
-            return Drift(found.documents, found.pointers, found.memories, found.strays, found.lost, found.unindexed, repaired)
+            return self._compared(lease, self.indexing, repair=repair)
+
+    def _compared(self, lease: Lease, indexing: Indexing, *, repair: bool) -> Drift:
+        user_id, name = lease.user_id, indexing.current.for_writing().name
+        documents = {document.document_id: document for document in self._documents(user_id, indexing)}
+        pointers = {pointer.document_id: pointer for pointer in indexing.pointers_under(user_id, "")}
+        wanted = self._memory_refs(user_id, lease.fence)
+        strays = [document for document_id, document in documents.items() if document_id not in pointers]
+        lost = [one for document_id, one in pointers.items() if document_id not in documents or _astray(one, name)]
+        unindexed = [document_id for document_id in wanted if document_id not in pointers]
+        found = Drift(len(documents), len(pointers), len(wanted), len(strays), len(lost), len(unindexed))
+        if not repair:
+            return found
+        refs = [*(pointer.ref for pointer in lost), *(wanted[document_id] for document_id in unindexed)]
+        refs += [document.ref for document in strays]
+        ids = {*(pointer.document_id for pointer in lost), *unindexed, *(document.document_id for document in strays)}
+        return replace(found, repaired=self._repaired(lease, indexing, refs, ids, strays, lost))
 
     def _repaired(
         self,
@@ -130,7 +134,7 @@ class DriftCheck:
         while True:
             page = self.memories.page(user_id, fence, limit=_PAGE, after=after)
             for slot_id, claims in page.slots:
-                refs |= {draft.document_id: draft.ref for draft in makes.memories(history(slot_id, claims))}
+                refs |= {draft.document_id: draft.ref for draft in makes.memories(readings(slot_id, claims))}
             after = page.next
             if after is None:
                 return refs
