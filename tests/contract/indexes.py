@@ -146,12 +146,12 @@ def one(found: Found) -> Candidate:
 
 
 def pages(ask: Callable[[str | None], IndexedPage]) -> list[IndexedDocument]:
-    """The documents of all pages."""
+    """The documents of all pages. None of them is empty but the first of none at all."""
     listed: list[IndexedDocument] = []
     page = ask(None)
     while True:
         listed += page.documents
         if page.next is None:
             return listed
-        assert page.documents
         page = ask(page.next)
+        assert page.documents
