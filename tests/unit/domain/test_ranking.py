@@ -91,6 +91,14 @@ def test_what_has_no_cosine_is_held_to_mean_what_its_words_let_expect() -> None:
     assert meaning["z"] == pytest.approx(meaning["c"])
 
 
+def test_more_words_never_let_expect_less() -> None:
+    poor = candidate("a", cosine=0.1, matches={"kayak": 1, "blue": 1}, window_matches={"kayak": 1})
+    others = [candidate("b", cosine=0.6), candidate("c", cosine=0.8)]
+    fresh = [candidate("x", cosine=None, matches={"kayak": 1, "blue": 1}), candidate("y", cosine=None, matches={"blue": 1})]
+    meaning = values(WHOLE, [poor, *others, *fresh], meaning=1)
+    assert meaning["x"] >= meaning["y"]
+
+
 def test_without_words_what_has_no_cosine_stays_behind() -> None:
     found = [candidate("a", cosine=0.2), candidate("b", cosine=None), candidate("c", cosine=0.8)]
     assert values(WHOLE, found, meaning=1) == {"c": 0.8, "a": 0.2, "b": 0.2}
