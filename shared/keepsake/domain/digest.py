@@ -1,14 +1,18 @@
 """The digest: the few memories that matter most of a user, small enough to be read on every turn."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from keepsake.domain.clearance import Clearance, visible
+from keepsake.domain.clearance import Clearance
+from keepsake.domain.memories.histories import value_of
 from keepsake.domain.memories.values import Memory
 from keepsake.domain.text import folded
 
+# Of what is heard under one clearance, and how many of these there are, the open one among them.
 MAX_ENTRIES = 40
 MAX_BYTES = 12 * 1024
+_MOST_HEARINGS = 4
 MAX_NAMES = 200
 _LONGEST_NAME = 64
 
@@ -25,21 +29,18 @@ class Digest:
     names: tuple[str, ...] = ()
     checked_at_ms: int = 0
 
-    def updated(self, changed: Iterable[Memory], gone: Iterable[str] = ()) -> "Digest":
-        """With these memories as they are now; those that hold no longer, and those whose ids are in `gone`, leave it."""
-        known = {memory.memory_id: memory for memory in self.entries}
-        names = list(self.names)
-        for memory_id in gone:
-            if left := known.pop(memory_id, None):
-                names = [name for name in names if name not in names_of(left)]
-        for memory in changed:
-            if memory.valid_to_ms is None:
-                known[memory.memory_id] = replace(memory, sources=memory.sources[-1:])
-                names.extend(name for name in names_of(memory) if name not in names)
-            else:
-                known.pop(memory.memory_id, None)
-        entries = sorted(known.values(), key=lambda memory: (-weight(memory), memory.memory_id))
-        return replace(self, entries=_bounded(entries), names=tuple(names[-MAX_NAMES:]))
+    def with_slots(self, slots: Mapping[str, Sequence[Memory]]) -> "Digest":
+        """With what holds of these slots now, in place of all that it had of them; names of what is there no more leave it."""
+        kept = [memory for memory in self.entries if value_of(memory.memory_id)[0] not in slots]
+        there = {memory.memory_id for memories in slots.values() for memory in memories}
+        gone = {
+            name for memory in self.entries if memory not in kept and memory.memory_id not in there for name in names_of(memory)
+        }
+        for memories in slots.values():
+            kept += [replace(memory, sources=memory.sources[-1:]) for memory in memories if memory.valid_to_ms is None]
+        names = [name for name in self.names if name not in gone]
+        fresh = [name for memory in kept for name in names_of(memory) if name not in self.names or name in gone]
+        return replace(self, entries=_bounded(kept), names=tuple(dict.fromkeys((*names, *fresh)))[-MAX_NAMES:])
 
     def knowing(self, names: Iterable[str]) -> "Digest":
         """With more names that memory knows: of people, places, cases. The longest known leave first."""
@@ -48,8 +49,8 @@ class Digest:
         return replace(self, names=tuple(known)[-MAX_NAMES:])
 
     def visible(self, clearance: Clearance) -> "Digest":
-        """What the clearance covers. Names tell that something is known, so only an open memory's may be seen by all."""
-        return replace(self, entries=visible(clearance, self.entries))
+        """What a reader of the clearance hears. Names tell that something is known: they are of open memories only."""
+        return replace(self, entries=tuple(memory for memory in self.entries if memory.is_for(clearance)))
 
 
 def weight(memory: Memory) -> float:
@@ -70,11 +71,24 @@ _NAMING = frozenset({"relationship"})
 
 
 def _bounded(entries: list[Memory]) -> tuple[Memory, ...]:
+    """Those that matter most, best first. What one reader may not see takes no room from what the reader may."""
+    by_hearing: defaultdict[Clearance, list[Memory]] = defaultdict(list)
+    for memory in sorted(entries, key=_place):
+        by_hearing[memory.heard].append(memory)
+    groups = sorted(by_hearing.values(), key=lambda group: (not group[0].heard.is_open, _place(group[0])))
+    return tuple(sorted((memory for group in groups[:_MOST_HEARINGS] for memory in _first(group)), key=_place))
+
+
+def _place(memory: Memory) -> tuple[float, str]:
+    return -weight(memory), memory.memory_id
+
+
+def _first(group: list[Memory]) -> list[Memory]:
     kept: list[Memory] = []
     size = 0
-    for memory in entries:
+    for memory in group:
         size += 200 + len(memory.text.encode()) + len(memory.value.encode())
         if len(kept) == MAX_ENTRIES or size > MAX_BYTES:
             break
         kept.append(memory)
-    return tuple(kept)
+    return kept

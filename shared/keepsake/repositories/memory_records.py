@@ -128,6 +128,8 @@ def _memory_record(memory: Memory) -> list[Any]:
         memory.last_recorded_ms,
         memory.confirmed,
         clearance_record(memory.clearance),
+        clearance_record(memory.heard),
+        [clearance_record(clearance) for clearance in memory.unheard],
     ]
 
 
@@ -151,4 +153,6 @@ def _memory(record: list[Any]) -> Memory:
         last_recorded_ms=record[14],
         confirmed=record[15],
         clearance=clearance_from(record[16]),
+        heard=clearance_from(record[17]),
+        unheard=tuple(clearance_from(each) for each in record[18]),
     )

@@ -166,21 +166,28 @@ class Drafts:
         return [self._memory(memory) for memory in memories if not memory.denied]
 
     def _memory(self, memory: Memory) -> Draft:
-        """A memory is found by its words, and by those with which one asks for what it tells."""
+        """A memory is found by its words, as each reader hears them, and by those with which one asks for what it tells."""
         asked = self.attributes.policy(memory.attribute, memory.type).asked
         about = "" if memory.subject == USER else memory.subject
         content = " ".join(filter(None, (about, memory.attribute.replace("_", " "), memory.value, memory.text, asked)))
         terms = index_terms(content)
+        needed = memory.clearance.joined(memory.heard)
         return Draft(
-            "m." + memory.memory_id,
+            "m." + memory.memory_id + self._hearing(needed),
             DocumentKind.MEMORY,
             str(memory_ref(memory.memory_id)),
             f"{memory.told}. {memory.text}" if memory.told != memory.text else memory.text,
             terms,
             terms,
             memory.last_said_ms,
-            clearance=memory.clearance,
+            clearance=needed,
         )
+
+    def _hearing(self, clearance: Clearance) -> str:
+        """How the document of what some readers hear of a memory is told from what others do."""
+        if clearance.is_open:
+            return ""
+        return "@" + self._keyed.short("hearing", str(clearance.level), *sorted(clearance.compartments))
 
     def passages(self, document: KnowledgeDocument) -> list[Draft]:
         """Drafts of a knowledge document's passages."""

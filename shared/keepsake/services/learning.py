@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.memories.claims import Claim, Claims, Stance, slot_of, slot_of_statement, value_key
-from keepsake.domain.memories.histories import history
+from keepsake.domain.memories.histories import readings
 from keepsake.domain.memories.values import MadeBy, Memory, MemoryType, Replaced, Slot, Source, SourceType, Statement
 from keepsake.domain.turns import Turn
 from keepsake.repositories.keys import Keys
@@ -37,8 +37,8 @@ class ChangedSlot:
 
     @property
     def memories(self) -> tuple[Memory, ...]:
-        """All that the slot amounts to now."""
-        return history(self.slot_id, self.claims)
+        """All that the slot amounts to now, for every reader."""
+        return readings(self.slot_id, self.claims)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from keepsake.domain.archive import ArchiveChunk, chunked
 from keepsake.domain.audit import Action
 from keepsake.domain.digest import Digest
 from keepsake.domain.entities import EntityPatterns, entities_in
-from keepsake.domain.memories.histories import history
+from keepsake.domain.memories.histories import readings
 from keepsake.domain.summary import SessionSummary, TurnReader
 from keepsake.domain.turns import Role, Turn
 from keepsake.ports.item_store import Write
@@ -78,7 +78,7 @@ class PageLearning:
             drafts += self._drafts(lease).summary(page.session_id, summary.summary, summary.occurred_at_ms)
         slots = self.memories.slots(lease.user_id, touched, lease.fence)
         for slot_id, found in slots.items():
-            drafts += self._drafts(lease).memories(history(slot_id, found.value) if found.value else ())
+            drafts += self._drafts(lease).memories(readings(slot_id, found.value) if found.value else ())
         return drafts
 
     def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims]) -> int:
@@ -91,7 +91,7 @@ class PageLearning:
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
         learned = LearnedSession(summary, page.last.occurred_at_ms, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
-        digest = known.updated(memory for slot in changed for memory in slot.memories)
+        digest = known.with_slots({slot.slot_id: slot.memories for slot in changed})
         digest = digest.knowing(name for turn in page.turns if _is_own(turn) for name in entities_in(turn.text, self.entities))
         writes = self._writes(lease, page, changed, summary)
         if digest != state.digest.value:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.domain.archive import ArchiveChunk
-from keepsake.domain.memories.histories import history
+from keepsake.domain.memories.histories import readings
 from keepsake.domain.search import DocumentKind
 from keepsake.domain.turns import Turn
 from keepsake.ports.surroundings import Clock
@@ -54,7 +54,7 @@ class Rebuilding:
     def _memories(self, makes: Drafts, sorts: Iterable[str], fence: Fence) -> list[Draft]:
         slot_ids = [sort.removeprefix(MEMORY_PREFIX) for sort in sorts]
         found = self.memories.slots(makes.keys.user_id, slot_ids, fence)
-        return [draft for slot_id, slot in found.items() if slot.value for draft in makes.memories(history(slot_id, slot.value))]
+        return [draft for slot_id, slot in found.items() if slot.value for draft in makes.memories(readings(slot_id, slot.value))]
 
     def _summaries(self, makes: Drafts, sorts: Iterable[str], fence: Fence) -> list[Draft]:
         drafts: list[Draft] = []

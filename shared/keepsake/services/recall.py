@@ -233,12 +233,16 @@ class Recalling:
         scene: RecallScene,
     ) -> tuple[RecallHit, ...]:
         hits: list[RecallHit] = []
+        told: set[str] = set()
         for one in ranked:
             if one.candidate.document_id in scene.shown:
                 continue
             hit = _of_fresh(truth, one, fresh.get(one.candidate.document_id)) or truth.hit(one)
-            if hit:
-                hits.append(hit)
+            if hit is None or hit.id in told:
+                continue
+            hits.append(hit)
+            if hit.kind is DocumentKind.MEMORY:
+                told.add(hit.id)  # a memory that other readers hear otherwise has a document for each of them
             if len(hits) == request.limit:
                 break
         return tuple(hits)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action
-from keepsake.domain.memories.histories import history
+from keepsake.domain.memories.histories import readings
 from keepsake.domain.pending import Outbox
 from keepsake.domain.search import DocumentKind
 from keepsake.ports.surroundings import Clock
@@ -93,7 +93,7 @@ class Reconciling:
         if ref.kind is DocumentKind.MEMORY:
             slot_id = ref.sort.removeprefix(MEMORY_PREFIX)
             claims = self.memories.slots(lease.user_id, [slot_id], lease.fence)[slot_id].value
-            return memories_prefix(slot_id), drafts.memories(history(slot_id, claims) if claims else ())
+            return memories_prefix(slot_id), drafts.memories(readings(slot_id, claims) if claims else ())
         document_id = document_id_of(ref.sort)
         document = self.long_term.document(lease.user_id, document_id, lease.fence).value
         return drafts.passages_prefix(document_id), drafts.passages(document) if document else []

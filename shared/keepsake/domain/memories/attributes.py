@@ -3,6 +3,7 @@
 Read from `data/attributes.toml`. An attribute that the file does not know holds many values and has its type's defaults.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from keepsake.domain.memories.values import MemoryType
 
 _DAY_MS = 24 * 3600 * 1000
+_SPACES = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ class Attributes:
     by_type: Mapping[MemoryType, AttributePolicy]
 
     def policy(self, attribute: str, memory_type: MemoryType) -> AttributePolicy:
-        """The policy of an attribute."""
-        return self.by_name.get(attribute) or self.by_type[memory_type]
+        """The policy of an attribute, however its name is spaced and written large or small."""
+        return self.by_name.get("_".join(_SPACES.split(attribute.strip().lower()))) or self.by_type[memory_type]
 
 
 def parse_attributes(content: Mapping[str, Any]) -> Attributes:

@@ -4,10 +4,11 @@ Claims are read in the order in which they were said. The value that holds is th
 the same slot begins or where somebody says that it ended, and never was where somebody says that.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
-from keepsake.domain.clearance import Clearance, visible
+from keepsake.domain.clearance import OPEN, Clearance, visible
 from keepsake.domain.memories.claims import Claim, Claims, Stance
 from keepsake.domain.memories.values import Memory, Source
 
@@ -15,9 +16,11 @@ from keepsake.domain.memories.values import Memory, Source
 _INDEPENDENT = 0.3
 _MOST_CONFIDENT = 0.99
 MAX_SOURCES = 12
+# Of a slot that was spoken of under more clearances than these, readings are made for the first ones only.
+_MOST_HEARINGS = 4
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Stint:
     """A time during which one value held, while it is being worked out."""
 
@@ -39,12 +42,37 @@ def history(slot_id: str, claims: Claims, clearance: Clearance | None = None) ->
     With a clearance, only what it covers is heard: what a principal may not see does not end what it may see either.
     """
     heard = claims.claims if clearance is None else visible(clearance, claims.claims)
+    hearing = _Hearing.of(heard, claims.claims)
     stints: list[_Stint] = []
     for claim in heard:
         _hear(stints, claim)
     numbered = _numbered(stints)
     names = {id(stint): _memory_id(slot_id, stint) for stint in numbered}
-    return tuple(_memory(claims, stint, names) for stint in sorted(numbered, key=lambda one: (one.from_ms, names[id(one)])))
+    return tuple(
+        _memory(claims, stint, names, hearing) for stint in sorted(numbered, key=lambda one: (one.from_ms, names[id(one)]))
+    )
+
+
+def readings(slot_id: str, claims: Claims) -> tuple[Memory, ...]:
+    """The memories of every reader who hears another history than others do: of one, where all was said under one clearance."""
+    levels = list(dict.fromkeys(claim.clearance for claim in claims.claims))
+    hearings = dict.fromkeys(levels[:_MOST_HEARINGS])
+    for clearance in levels[:_MOST_HEARINGS]:
+        hearings |= dict.fromkeys(clearance.joined(other) for other in tuple(hearings))
+    return tuple(memory for hearing in hearings for memory in history(slot_id, claims, hearing))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    """What clearance it takes to hear some claims of a slot, and the clearances of the others."""
+
+    heard: Clearance
+    unheard: tuple[Clearance, ...]
+
+    @classmethod
+    def of(cls, heard: Sequence[Claim], said: Sequence[Claim]) -> "_Hearing":
+        joined = reduce(Clearance.joined, (claim.clearance for claim in heard), OPEN)
+        return cls(joined, tuple(dict.fromkeys(claim.clearance for claim in said if not joined.covers(claim.clearance))))
 
 
 def _hear(stints: list[_Stint], claim: Claim) -> None:
@@ -60,7 +88,7 @@ def _hear(stints: list[_Stint], claim: Claim) -> None:
         case Stance.DENIES:
             for stint in stints:
                 if claim.value_id in ("", stint.value_id):
-                    stint.denied, stint.to_ms = True, stint.from_ms
+                    _deny(stints, stint)
 
 
 def _hear_of_the_present(stints: list[_Stint], claim: Claim, current: _Stint | None) -> None:
@@ -68,7 +96,7 @@ def _hear_of_the_present(stints: list[_Stint], claim: Claim, current: _Stint | N
     if current and current.value_id == claim.value_id:
         current.claims.append(claim)
         if claim.valid_from_ms is not None:
-            current.from_ms = min(current.from_ms, claim.valid_from_ms)
+            _begin(stints, current, claim.valid_from_ms if claim.confirmed else min(current.from_ms, claim.valid_from_ms))
         if claim.valid_to_ms is not None:
             current.to_ms = claim.valid_to_ms
         return
@@ -79,16 +107,48 @@ def _hear_of_the_present(stints: list[_Stint], claim: Claim, current: _Stint | N
     stints.append(begun)
 
 
+def _deny(stints: list[_Stint], denied: _Stint) -> None:
+    """Let a stint never have been: what it took the place of went on, until the next."""
+    later = (stint for stint in stints[stints.index(denied) + 1 :] if not stint.denied)
+    follower = denied.superseded_by or next(later, None)
+    for before in _ended_by(stints, denied):
+        before.superseded_by = follower
+        before.to_ms = max(before.from_ms, follower.from_ms) if follower else None
+    denied.denied, denied.to_ms = True, denied.from_ms
+
+
+def _ended_by(stints: list[_Stint], stint: _Stint) -> list[_Stint]:
+    """Those that ended because this one began."""
+    taken = (one for one in stints if one.superseded_by is stint and not one.denied)
+    return [one for one in taken if one.to_ms == max(one.from_ms, stint.from_ms)]
+
+
+def _begin(stints: list[_Stint], stint: _Stint, from_ms: int) -> None:
+    """Let a stint begin at that time; what it took the place of ended then."""
+    for before in _ended_by(stints, stint):
+        before.to_ms = max(before.from_ms, from_ms)
+    stint.from_ms = from_ms
+
+
 def _hear_of_the_past(stints: list[_Stint], claim: Claim, to_ms: int) -> None:
     """Something that held until then. If it is known, this is when it ended; else it is new, and ended already."""
-    known = next((stint for stint in reversed(stints) if stint.value_id == claim.value_id), None)
+    same = [stint for stint in reversed(stints) if stint.value_id == claim.value_id and not stint.denied]
+    known = next((stint for stint in same if _meets(stint, claim, to_ms)), same[0] if same else None)
     if known:
         known.claims.append(claim)
-        known.from_ms = min(known.from_ms, to_ms if claim.valid_from_ms is None else claim.valid_from_ms)
-        known.to_ms = to_ms if known.to_ms is None else min(known.to_ms, to_ms)
+        told_ms = to_ms if claim.valid_from_ms is None else min(claim.valid_from_ms, to_ms)
+        exact = claim.confirmed and claim.valid_from_ms is not None
+        _begin(stints, known, told_ms if exact else min(known.from_ms, told_ms))
+        known.to_ms = to_ms if known.to_ms is None or claim.confirmed else min(known.to_ms, to_ms)
         return
     from_ms = to_ms if claim.valid_from_ms is None else min(claim.valid_from_ms, to_ms)
     stints.append(_Stint(claim.value_id, [claim], from_ms, to_ms))
+
+
+def _meets(stint: _Stint, claim: Claim, to_ms: int) -> bool:
+    """Whether a stint and what a claim tells of the past have some time in common."""
+    begun = claim.valid_from_ms is None or stint.to_ms is None or stint.to_ms >= claim.valid_from_ms
+    return begun and stint.from_ms <= to_ms
 
 
 def _numbered(stints: list[_Stint]) -> list[_Stint]:
@@ -109,9 +169,9 @@ def value_of(memory_id: str) -> tuple[str, str]:
     return slot_id, rest.partition("-")[0]
 
 
-def _memory(claims: Claims, stint: _Stint, names: dict[int, str]) -> Memory:
+def _memory(claims: Claims, stint: _Stint, names: dict[int, str], hearing: _Hearing) -> Memory:
     said = stint.claims
-    telling = max(said, key=lambda claim: (claim.confirmed, claim.confidence, -claim.said_at_ms, claim.claim_id))
+    telling = max(said, key=_tells_better)
     last = said[-1]
     clearance = said[0].clearance
     for claim in said[1:]:
@@ -130,14 +190,21 @@ def _memory(claims: Claims, stint: _Stint, names: dict[int, str]) -> Memory:
         recorded_at_ms=min(claim.recorded_at_ms for claim in said),
         made_by=telling.made_by,
         sources=_sources(said),
-        said=len(said) + (len(claims.repeats) if len(names) == 1 else 0),
+        said=len(said) + (len(claims.repeats) if len(names) == 1 and not hearing.unheard else 0),
         last_said_ms=last.said_at_ms,
         last_recorded_ms=max(claim.recorded_at_ms for claim in said),
         confirmed=any(claim.confirmed for claim in said),
         denied=stint.denied,
         superseded_by=names.get(id(stint.superseded_by)) if stint.superseded_by else None,
         clearance=clearance,
+        heard=hearing.heard,
+        unheard=hearing.unheard,
     )
+
+
+def _tells_better(claim: Claim) -> tuple[bool, int, float, int, str]:
+    """Its place among claims of one value: the user's last own word first, then the surest, of these the first."""
+    return claim.confirmed, claim.said_at_ms if claim.confirmed else 0, claim.confidence, -claim.said_at_ms, claim.claim_id
 
 
 def _sources(said: Iterable[Claim]) -> tuple[Source, ...]:

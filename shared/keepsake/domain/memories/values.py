@@ -101,6 +101,9 @@ class Memory:
     `valid_from_ms` and `valid_to_ms` (None: until now) are the world's time; `recorded_at_ms` and `last_recorded_ms` are ours,
     when it first and last reached us. `said` counts how often it was said, `last_said_ms` is when last. `superseded_by` is the id
     of the memory that took its place. `confirmed`: by the user. `denied`: it never was so.
+
+    A memory is what one reader hears of its slot: `heard` is the clearance that it takes to hear just that, `unheard` are those
+    of what was said of the slot besides. Whoever may hear that too hears another history.
     """
 
     memory_id: str
@@ -123,6 +126,12 @@ class Memory:
     denied: bool = False
     superseded_by: str | None = None
     clearance: Clearance = OPEN
+    heard: Clearance = OPEN
+    unheard: tuple[Clearance, ...] = ()
+
+    def is_for(self, reader: Clearance) -> bool:
+        """Whether this is what a reader hears: nothing above the reader's clearance, and all that is not."""
+        return reader.covers(self.clearance.joined(self.heard)) and not any(map(reader.covers, self.unheard))
 
     @property
     def told(self) -> str:
