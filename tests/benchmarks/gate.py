@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 
-from keepsake.adapters.data_files import load_recall_gate
+from keepsake.adapters.learning_files import load_recall_gate
 from tests.benchmarks.learn_gate import (
     GIVEN,
     MORE,

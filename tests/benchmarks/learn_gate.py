@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 
-from keepsake.adapters.data_files import load_recall_gate
+from keepsake.adapters.learning_files import load_recall_gate
 from keepsake.domain.recall_intent.features import FEATURES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 
-from keepsake.adapters.data_files import load_ranking_weights
 from keepsake.adapters.embedding_local import local_embedder
+from keepsake.adapters.learning_files import load_ranking_weights
 from keepsake.domain.ranking_features import FEATURES, Scene
 from keepsake.domain.ranking_weights import Feature, RankingWeights, parse_ranking_weights
 from tests.benchmarks.evidence import Answers, heads, row

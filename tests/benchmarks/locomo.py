@@ -19,8 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 
-from keepsake.adapters.data_files import load_ranking_weights
 from keepsake.adapters.embedding_local import local_embedder
+from keepsake.adapters.learning_files import load_ranking_weights
 from local.client import Client, Reply
 from local.folder import LocalError, known_folder
 from local.replay import progress, read_lines, replay
@@ -131,7 +131,7 @@ def _service(wishes: argparse.Namespace) -> Iterator[tuple[Client, TokenIssuer]]
     if wishes.url:
         yield Client(wishes.url, repeats=12), TokenIssuer(known_folder(wishes.data).token_key)
         return
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "service") as service:
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "service", KEEPSAKE_EMBEDDER="") as service:
         yield Client(service.url, repeats=12), service.issuer
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from keepsake.adapters.data_files import load_query_words
+from keepsake.adapters.learning_files import load_attributes, load_query_words
 from keepsake.domain.analysis import stemmed
 from keepsake.domain.clearance import OPEN
 from keepsake.domain.hashing import KeyedHash
@@ -75,7 +75,7 @@ def fill(bench: Bench, data: DataSet, vectors: KeptVectors) -> None:
     """Put every turn into an empty index, each user's apart, with windows that stay within a session."""
     name = bench.ready("bench", vectors.model)
     for user, sessions in data.sessions.items():
-        drafts = Drafts(Keys(user, _KEYED))
+        drafts = Drafts(Keys(user, _KEYED), load_attributes())
         for session_id, turns in sessions.items():
             refs = {turn.timestamp_ms: turn.turn_id for turn in turns}
             documents = [_document(user, draft, vectors) for draft in drafts.turns(session_id, turns, refs, {})]

@@ -8,7 +8,7 @@ import pytest
 
 from keepsake.adapters.bedrock_client import Patience, make_bedrock_client
 from keepsake.adapters.bedrock_converse import ConverseModel
-from keepsake.adapters.data_files import load_model_table
+from keepsake.adapters.learning_files import load_model_table
 from keepsake.domain.errors import ModelUnavailableError
 from keepsake.domain.sanitizing import for_extraction
 from keepsake.ports.language_model import ModelAnswer, ModelTask

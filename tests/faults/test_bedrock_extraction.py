@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keepsake.adapters.bedrock_converse import ConverseModel
-from keepsake.adapters.data_files import load_extraction_rules, load_model_table
+from keepsake.adapters.learning_files import load_extraction_rules, load_model_table
 from keepsake.domain.errors import ModelUnavailableError
 from keepsake.domain.memories.values import MadeBy
 from keepsake.services.extraction import Extracted, Extraction

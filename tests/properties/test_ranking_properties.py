@@ -4,7 +4,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.adapters.data_files import load_ranking_weights
+from keepsake.adapters.learning_files import load_ranking_weights
 from keepsake.domain.dates import DateSpan, Grain
 from keepsake.domain.queries import QueryReading
 from keepsake.domain.ranking import Ranked, RankingQuery, rank

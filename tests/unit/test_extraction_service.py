@@ -2,7 +2,7 @@
 
 import pytest
 
-from keepsake.adapters.data_files import load_extraction_rules
+from keepsake.adapters.learning_files import load_extraction_rules
 from keepsake.domain.errors import ModelUnavailableError
 from keepsake.domain.memories.values import MadeBy
 from keepsake.domain.turns import Role, Turn

@@ -1,17 +1,21 @@
 """Memories, hits and documents as the JSON that tools outside rely on."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keepsake.api.wire import cursor, timestamp
-from keepsake.domain.clearance import Clearance
-from keepsake.domain.knowledge import KnowledgeDocument
-from keepsake.domain.memories.values import Memory, Source
-from keepsake.domain.recall import RecallHit
-from keepsake.ports.recall import Recalled
-from keepsake.repositories.jobs import ReindexJob
-from keepsake.services.drift import Drift
-from keepsake.services.memories import MemoryPage
+
+if TYPE_CHECKING:  # every function that answers a turn or a session reads this, and few load what stands behind these
+    from keepsake.domain.clearance import Clearance
+    from keepsake.domain.knowledge import KnowledgeDocument
+    from keepsake.domain.memories.values import Memory, Source
+    from keepsake.domain.recall import RecallHit
+    from keepsake.ports.recall import Recalled
+    from keepsake.repositories.jobs import ReindexJob
+    from keepsake.services.drift import Drift
+    from keepsake.services.memories import MemoryPage
 
 
 def memory_read(memory: Memory) -> dict[str, Any]:

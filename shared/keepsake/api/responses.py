@@ -1,20 +1,24 @@
 """Outcomes as the JSON that tools outside rely on. Times are RFC 3339 in UTC."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keepsake.api.memory_responses import clearance_shown, hits_read
 from keepsake.api.wire import cursor, timestamp
-from keepsake.domain.context import ContextWindow, Entry
-from keepsake.domain.header import SessionHeader
-from keepsake.domain.profile import FrequentThing, Interest, Preference, Profile
-from keepsake.domain.scratch_pad import Artifact
-from keepsake.domain.turns import Turn
-from keepsake.repositories.sessions import HeaderPage, TurnPage
-from keepsake.services.planning import PlanReport
-from keepsake.services.sessions import SessionView
-from keepsake.services.turns import TurnOutcome
-from keepsake.services.verification import Verification
+
+if TYPE_CHECKING:
+    from keepsake.domain.context import ContextWindow, Entry
+    from keepsake.domain.header import SessionHeader
+    from keepsake.domain.profile import FrequentThing, Interest, Preference, Profile
+    from keepsake.domain.scratch_pad import Artifact
+    from keepsake.domain.turns import Turn
+    from keepsake.repositories.sessions import HeaderPage, TurnPage
+    from keepsake.services.planning import PlanReport
+    from keepsake.services.sessions import SessionView
+    from keepsake.services.turns import TurnOutcome
+    from keepsake.services.verification import Verification
 
 
 def turn_taken(outcome: TurnOutcome) -> dict[str, Any]:

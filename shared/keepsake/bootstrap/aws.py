@@ -57,6 +57,6 @@ def make_model(settings: Settings) -> LanguageModel | None:
         return None
     from keepsake.adapters.bedrock_client import Patience, make_bedrock_client  # noqa: PLC0415
     from keepsake.adapters.bedrock_converse import ConverseModel  # noqa: PLC0415
-    from keepsake.adapters.data_files import load_model_table  # noqa: PLC0415
+    from keepsake.adapters.learning_files import load_model_table  # noqa: PLC0415
 
     return ConverseModel(make_bedrock_client(Patience.ANSWER), settings.extraction_model_id, load_model_table())

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from keepsake.adapters.data_files import (
-    load_attributes,
-    load_entity_patterns,
-    load_extraction_rules,
-    load_profile_patterns,
-    load_topics,
-)
+from keepsake.adapters.data_files import load_profile_patterns, load_topics
+from keepsake.adapters.learning_files import load_attributes, load_entity_patterns, load_extraction_rules
 from keepsake.repositories.attempts import AttemptLog
 from keepsake.repositories.background import Background
 from keepsake.repositories.jobs import Jobs

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from keepsake.adapters.data_files import load_attributes, load_query_words, load_ranking_weights, load_recall_gate, load_topics
+from keepsake.adapters.data_files import load_topics
+from keepsake.adapters.learning_files import load_attributes, load_query_words, load_ranking_weights, load_recall_gate
 from keepsake.repositories.memories import Memories
 from keepsake.services.asking import Asking
 from keepsake.services.drafts import DraftMaker

@@ -1,12 +1,15 @@
 """Embedders: from texts to directions. A text never gets its neighbour's."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from keepsake.domain.sanitizing import SanitizedText
-from keepsake.domain.vectors import Vector
+if TYPE_CHECKING:  # what masks texts takes a while to load
+    from keepsake.domain.sanitizing import SanitizedText
+    from keepsake.domain.vectors import Vector
 
 
 class Purpose(StrEnum):

@@ -9,9 +9,11 @@ from keepsake.domain.pending import PendingSessions
 from keepsake.domain.principal import Principal
 from keepsake.domain.recall import RecallHit
 from keepsake.domain.search import DocumentKind
+from keepsake.domain.turns import Role
 
 ALL_KINDS = frozenset(DocumentKind)
 MAX_HITS = 50
+REPEATED = "repeated_turn"  # why nothing is recalled for a turn that was seen before
 
 
 class RecallWish(StrEnum):
@@ -62,6 +64,17 @@ class Recalled:
     reason: str
     degraded: bool = False
     hits: tuple[RecallHit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The turn, as far as recall minds. `at_ms` is when it was said."""
+
+    session_id: str
+    role: Role
+    text: str
+    wish: RecallWish
+    at_ms: int
 
 
 class Recall(Protocol):

@@ -11,28 +11,17 @@ from keepsake.domain.recall_intent import KnownNames, RecallGate
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn, visible_exchanges
-from keepsake.ports.recall import Recall, Recalled, RecallRequest, RecallScene, RecallWish
+from keepsake.ports.recall import Asked, Recall, Recalled, RecallRequest, RecallScene, RecallWish
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.sessions import SessionSnapshot
 
 # Hits that a turn asks for; how many have room is the context window's business.
 HITS = 10
-ASKED, DECLINED, NOT_THE_USER, REPEATED = "asked_by_caller", "declined_by_caller", "not_the_users_turn", "repeated_turn"
+ASKED, DECLINED, NOT_THE_USER = "asked_by_caller", "declined_by_caller", "not_the_users_turn"
 # Turns before this one that the gate looks at.
 _CONTEXT = 4
 _BEFORE_CHARACTERS = 400
 _NEAR_THE_BEST = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The turn, as far as recall minds. `at_ms` is when it was said."""
-
-    session_id: str
-    role: Role
-    text: str
-    wish: RecallWish
-    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)

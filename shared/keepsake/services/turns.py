@@ -1,6 +1,9 @@
 """Taking a turn: one read, pure steps, one transaction. Everything said is written once, or clearly refused."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
 from keepsake.domain.clearance import OPEN, Clearance
@@ -16,7 +19,7 @@ from keepsake.domain.session import SessionBuffer
 from keepsake.domain.summary import Summarizer
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn, check_turn_size, rendered
-from keepsake.ports.recall import Recalled, RecallWish
+from keepsake.ports.recall import REPEATED, Asked, Recalled, RecallWish
 from keepsake.ports.surroundings import Clock, IdFactory
 from keepsake.ports.tokens import TokenCounter
 from keepsake.repositories.keys import session_chain
@@ -24,7 +27,10 @@ from keepsake.repositories.session_records import TurnMarker
 from keepsake.repositories.sessions import SessionChange, Sessions, SessionSnapshot, turn_marker
 from keepsake.services.context_windows import ContextWindows, Remembered, WindowWish
 from keepsake.services.retrying import Retrying
-from keepsake.services.turn_recall import REPEATED, Asked, TurnRecall
+
+if TYPE_CHECKING:  # what decides about recall takes a while to load, and only turns need it
+    from keepsake.services.turn_recall import TurnRecall
+
 
 # How far ahead of ours a caller's clock may be.
 MAX_AHEAD_MS = 5 * 60 * 1000

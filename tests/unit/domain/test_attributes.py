@@ -1,6 +1,6 @@
 import pytest
 
-from keepsake.adapters.data_files import load_attributes
+from keepsake.adapters.learning_files import load_attributes
 from keepsake.domain.memories.attributes import parse_attributes
 from keepsake.domain.memories.values import MemoryType
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.adapters.data_files import load_entity_patterns
+from keepsake.adapters.learning_files import load_entity_patterns
 from keepsake.domain.entities import entities_in, parse_entity_patterns
 
 PATTERNS = load_entity_patterns()

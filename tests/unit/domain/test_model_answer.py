@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.adapters.data_files import load_extraction_rules
+from keepsake.adapters.learning_files import load_extraction_rules
 from keepsake.domain.extraction.model_answer import Asked, Dropped, Reading, read_answer
 from keepsake.domain.extraction.model_prompt import AnswerProblem, Entry, batches, prompt_for
 from keepsake.domain.extraction.model_schema import SCHEMA

@@ -1,6 +1,6 @@
 import pytest
 
-from keepsake.adapters.data_files import load_model_table
+from keepsake.adapters.learning_files import load_model_table
 from keepsake.domain.model_traits import AnswersBy, ModelTraits, parse_model_table
 
 TOOL, SCHEMA = AnswersBy.FORCED_TOOL, AnswersBy.JSON_SCHEMA

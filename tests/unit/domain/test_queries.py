@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.adapters.data_files import load_query_words
+from keepsake.adapters.learning_files import load_query_words
 from keepsake.domain.queries import InvalidQueryWordsError, QueryReading, parse_query_words, read_query
 
 AT_MS = 1_750_000_000_000  # 15 June 2025

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from keepsake.adapters.data_files import load_query_words, load_ranking_weights
+from keepsake.adapters.learning_files import load_query_words, load_ranking_weights
 from keepsake.domain.analysis import index_terms
 from keepsake.domain.bm25 import bm25, rarities
 from keepsake.domain.dates import DateSpan, Grain

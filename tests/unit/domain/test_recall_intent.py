@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.adapters.data_files import load_recall_gate
+from keepsake.adapters.learning_files import load_recall_gate
 from keepsake.domain.recall_intent import KnownNames, Reason, parse_recall_gate
 from tests.benchmarks.learn_gate import DATA_FOLDER, GIVEN, MORE, cross_validated, load_examples, random_folds
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.adapters.data_files import load_attributes, load_extraction_rules
+from keepsake.adapters.learning_files import load_attributes, load_extraction_rules
 from keepsake.domain.extraction.by_rules import extract_by_rules
 from keepsake.domain.extraction.rules import parse_extraction_rules
 from keepsake.domain.memories.values import MadeBy, MemoryType, Replaced
