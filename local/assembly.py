@@ -23,13 +23,13 @@ from local.cors import cors_of
 from local.events import FunctionContext
 from local.folder import DataFolder, LocalError
 from local.gateway import THREADS, Doors, Gateway, Handler
-from local.mending import INDEX, INDEX_MINUTES, mending, note_loss
+from local.mending import INDEX, INDEX_MINUTES, free_leases, mending, note_loss
 from local.queues import QueueRunner
 from local.routing import RouteTable
 from local.schedules import RETENTION, RETENTION_MINUTES, Schedule, Scheduler
 from local.tables import create_tables
 from local.template import Schedule as PlannedRun
-from local.template import Template, load_template, read_template
+from local.template import Template, read_template, template_of
 from local.tokens import TokenIssuer
 
 # What the functions say here is for the terminal of one person: no metrics or traces, and only what went wrong.
@@ -73,7 +73,8 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     """All of a service on this data folder, until `closing` closes it. `endpoint` is DynamoDB's, None for embedded stores."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    template, clock, issuer = load_template(), ShiftedClock(folder.clock), TokenIssuer(folder.token_key)
+    document = read_template()
+    template, clock, issuer = template_of(document), ShiftedClock(folder.clock), TokenIssuer(folder.token_key)
     _check_hash_key(folder, embedded=endpoint is None)
     try:
         stores = _embedded(folder, clock, closing) if endpoint is None else _dynamodb(endpoint, template, clock)
@@ -94,7 +95,7 @@ def assemble(folder: DataFolder, endpoint: str | None, cors_origins: Sequence[st
     scheduler = Scheduler(tuple(schedules), clock, beside.runners)
     doors = Doors(RouteTable(template.routes), _handlers(template), Control(issuer, clock, scheduler))
     threads = closing.enter_context(ThreadPoolExecutor(THREADS, thread_name_prefix="handler"))
-    gateway = Gateway(doors, issuer, clock, cors_of(read_template(), cors_origins), threads)
+    gateway = Gateway(doors, issuer, clock, cors_of(document, cors_origins), threads)
     return Assembled(gateway, scheduler, beside.runners, clock, issuer, notices)
 
 
@@ -135,6 +136,7 @@ def _embedded(folder: DataFolder, clock: ShiftedClock, closing: ExitStack) -> St
     except StoreError as error:
         raise LocalError(f"{folder.database}: {error}: {_MENDING}") from None
     closing.callback(store.close)
+    free_leases(store)
     return Stores(store, lambda _: {"removed": store.sweep_expired(clock.now_ms() // 1000)}, store)
 
 

@@ -1,7 +1,8 @@
 """Runs the functions that the template feeds from queues, in batches, as Lambda's event source mapping does.
 
 A thread for each queue takes what is sent and sleeps when there is nothing. Messages that failed come again after a while, longer
-every time: after seconds, since the half hour of a deployed queue is of no use to somebody who watches.
+every time: after seconds, since the half hour of a deployed queue is of no use to somebody who watches. All their times together
+outlast the lease of a service that was killed.
 """
 
 import logging
@@ -19,7 +20,7 @@ from keepsake.ports.work_queue import WorkMessage
 from local.events import ACCOUNT, REGION, Event, FunctionContext
 
 POLL_S = 1.0  # how late a message may be found whose time has come while nothing was sent
-FIRST_DELAY_MS, LONGEST_DELAY_MS = 1_000, 60_000
+FIRST_DELAY_MS, LONGEST_DELAY_MS = 2_000, 60_000
 
 log = logging.getLogger("keepsake.local")
 

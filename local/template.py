@@ -101,7 +101,11 @@ class Template:
 
 def load_template(path: Path = TEMPLATE) -> Template:
     """Read the template. Raises ValueError where it cannot be followed, OSError and yaml.YAMLError where it cannot be read."""
-    document = read_template(path)
+    return template_of(read_template(path))
+
+
+def template_of(document: Node) -> Template:
+    """What follows from the template as it stands. Raises ValueError where it cannot be followed."""
     return Template(routes_of(document), schedules_of(document), definitions_of(document), feeds_of(document))
 
 

@@ -10,12 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from local.client import Client
 from local.folder import open_folder
 from local.tokens import Grant, TokenIssuer
 
 ROOT = Path(__file__).resolve().parents[2]
+USUALLY = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "KEEPSAKE_EMBEDDER": "hashing",
+    "OPENSEARCH_URL": "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,16 @@ class Service:
     def client(self, user: str, grant: Grant | None = None, *, repeats: int = 0) -> Client:
         """A client with a token of this user."""
         return Client(self.url, self.issuer.issue(user, grant), repeats)
+
+    def admin(self) -> Client:
+        """A client of an admin's."""
+        return self.client("admin", Grant(admin=True))
+
+    def tick(self) -> dict[str, Any]:
+        """Run the schedules for everything that waits, and wait for the queues."""
+        reply = Client(self.url, self.issuer.issue_control()).call("POST", "/local/tick", {"run": "all"})
+        assert reply.ok, (reply.status, reply.reason)
+        return reply.json
 
     def kill(self) -> None:
         """As `kill -9` does."""
@@ -64,12 +81,15 @@ def assert_one_line(complaint: str, *words: str) -> None:
 
 
 @contextmanager
-def running(data: Path, *more: str, stores: str = "sqlite") -> Iterator[Service]:
-    """A service on a free port, killed in the end if it still runs. What it says on either stream is in `said`."""
+def running(data: Path, *more: str, stores: str = "sqlite", **environment: str) -> Iterator[Service]:
+    """A service on a free port, killed in the end if it still runs. What it says on either stream is in `said`.
+
+    It embeds without a model, which starts sooner; KEEPSAKE_EMBEDDER="" takes the best embedder that runs here.
+    """
     command = [sys.executable, "-u", "-m", "local", "serve", "--port", "0", "--data", str(data), "--stores", stores, *more]
-    environment = {**os.environ, "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
+    settings = {**os.environ, **USUALLY, **environment}
     with subprocess.Popen(
-        command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, cwd=ROOT, env=settings, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         assert process.stdout is not None
         said: list[str] = []

@@ -57,6 +57,7 @@ def test_token_prints_a_token_and_nothing_else(data: Path) -> None:
         ("serve", "--cors-origin", "nonsense"),
         ("serve", "--cors-origin", "https://page.example/"),
         ("serve", "--data", ""),
+        ("recall", "", "words"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(data: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +70,8 @@ def test_what_makes_no_sense_is_one_line(data: Path, arguments: tuple[str, ...],
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("serve",), ("token",), ("tick",), ("clock",), ("clock", "advance"), ("replay",), ("demo",)]
+    "command",
+    [(), *((name,) for name in ("serve", "token", "tick", "clock", "replay", "recall", "reindex", "demo")), ("clock", "advance")],
 )
 def test_every_command_explains_itself(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -84,7 +86,9 @@ def test_the_demo_s_help_says_what_it_does_to_the_clock(capsys: pytest.CaptureFi
     assert "46 minutes ahead" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("command", [("tick",), ("clock", "show"), ("clock", "advance", "1m"), ("demo",)])
+@pytest.mark.parametrize(
+    "command", [("tick",), ("clock", "show"), ("clock", "advance", "1m"), ("demo",), ("recall", "ann", "words"), ("reindex",)]
+)
 def test_without_a_service_there_is_one_clear_line(
     data: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,6 +106,8 @@ def test_the_demo_comes_out_as_told_twice_over(sqlite_service: Service) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         assert "[NO]" not in done.stdout
         assert "Research interests: " in done.stdout
+        for shown in ("[2025-01-10, user said] I live in Oslo.", "home: Oslo, 2025-01-10 to 2025-03-10", "| score "):
+            assert shown in done.stdout
 
 
 def test_the_demo_comes_out_as_told_on_dynamodb(dynamodb_service: Service) -> None:
@@ -114,7 +120,9 @@ def test_tick_and_clock_say_what_they_did(sqlite_service: Service, user: str) ->
     sqlite_service.client(user).post_turn("s", {"role": "user", "content": "I study diabetes."})
     ticked = local("tick", *where)
     assert ticked.returncode == 0, ticked.stderr
-    assert [line.split(":")[0] for line in ticked.stdout.splitlines()] == ["consolidation", "retention"]
+    assert [line.split(":")[0] for line in ticked.stdout.splitlines()] == ["consolidation", "retention", "ConsolidationQueue"]
+    assert "sent=" in ticked.stdout
+    assert "waiting=0 in_flight=0 dead=0" in ticked.stdout
     assert local("tick", "retention", *where).stdout.startswith("retention: removed=")
     before = sqlite_service.client(user).get_session("s").json["session"]["expires_at"]
     assert local("clock", "advance", "1h30m", *where).returncode == 0
@@ -142,6 +150,8 @@ def test_another_data_folder_s_key_is_not_accepted(
         ("hash-key.json", b"{}", "--fresh"),
         ("clock.json", b"{}", "remove it"),
         ("token-key", b"", "remove it"),
+        ("index.db", b"no database at all" * 100, "remove it"),
+        ("queue.db", b"no database at all" * 100, "remove it"),
     ],
 )
 def test_a_broken_file_in_the_data_folder_is_named_with_what_mends_it(
@@ -174,7 +184,9 @@ def test_a_missing_hash_key_is_not_replaced_while_there_is_a_database(data: Path
         assert anew.client("ann").list_sessions().json["sessions"] == []
 
 
-@pytest.mark.parametrize("command", [("tick",), ("demo",), ("clock", "show"), ("replay", "file.jsonl")])
+@pytest.mark.parametrize(
+    "command", [("tick",), ("demo",), ("clock", "show"), ("replay", "file.jsonl"), ("recall", "ann", "words"), ("reindex",)]
+)
 def test_no_command_that_needs_a_service_makes_a_folder(
     data: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,11 +213,16 @@ def test_a_token_can_be_had_before_the_first_start_and_says_that_the_folder_is_n
     assert capsys.readouterr().err == ""
 
 
-def test_a_setting_that_makes_no_sense_is_said_in_one_line(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SESSION_IDLE_MINUTES", "5")
+@pytest.mark.parametrize(
+    ("name", "value"), [("SESSION_IDLE_MINUTES", "5"), ("KEEPSAKE_EMBEDDER", "titan"), ("OPENSEARCH_URL", "nonsense")]
+)
+def test_a_setting_that_makes_no_sense_is_said_in_one_line(
+    data: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
     done = local("serve", "--data", str(data), "--port", "0")
     assert done.returncode == 1
-    assert_one_line(done.stderr, "SESSION_IDLE_MINUTES")
+    assert_one_line(done.stderr, name)
 
 
 def test_a_service_that_is_stopped_during_its_demo_ends_quietly(data: Path) -> None:

@@ -93,10 +93,10 @@ class SqliteItemStore:
                 elif isinstance(write, Delete):
                     connection.execute(_LAYOUTS[write.key.table].delete, (write.key.partition, write.key.sort))
 
-    def partitions(self, table: Table) -> tuple[str, ...]:
-        """All partitions of a table, in order; for repairs of what one machine holds."""
+    def partitions(self, table: Table, *, sort: str | int | None = None) -> tuple[str, ...]:
+        """All partitions of a table, or those that hold an item of this sort key, in order. For repairs on one machine."""
         with self._database.reading() as connection:
-            rows = connection.execute(_LAYOUTS[table].partitions).fetchall()
+            rows = connection.execute(_LAYOUTS[table].partitions, (sort,)).fetchall()
         return tuple([partition for (partition,) in rows])
 
     def sweep_expired(self, now_s: int) -> int:
@@ -258,7 +258,7 @@ def _layout(table: Table) -> _Layout:
         put=f"{insert} ON CONFLICT ({partition}, {sort}) DO UPDATE SET {changed}",
         delete=f"DELETE FROM {table.value} {one}",  # noqa: S608
         page=f"SELECT {sort}, {columns} FROM {table.value} WHERE {partition} = ?",  # noqa: S608
-        partitions=f"SELECT DISTINCT {partition} FROM {table.value} ORDER BY 1",  # noqa: S608
+        partitions=f"SELECT DISTINCT {partition} FROM {table.value} WHERE ?1 IS NULL OR {sort} = ?1 ORDER BY 1",  # noqa: S608
         sweep=f"DELETE FROM {table.value} WHERE rowid IN ({expired})",  # noqa: S608
     )
 

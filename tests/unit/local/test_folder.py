@@ -63,8 +63,10 @@ def test_a_file_in_the_folder_s_place_is_refused(tmp_path: Path) -> None:
 
 def test_wiping_removes_what_is_ours_and_nothing_else(tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "data")
-    write_ahead_log = folder.database.with_name("keepsake.db-wal")
-    for path in (folder.database, folder.hash_key, folder.token_key, folder.clock, folder.demo_mark, write_ahead_log):
+    stores = [folder.database, folder.index, folder.queue]
+    beside = [path.with_name(path.name + suffix) for path in stores for suffix in ("-wal", "-shm")]
+    marks = [folder.demo_mark, folder.index_mark]
+    for path in (*stores, *beside, folder.hash_key, folder.token_key, folder.clock, *marks):
         path.write_text("ours")
     (folder.path / "notes.txt").write_text("mine")
     folder.wipe()
