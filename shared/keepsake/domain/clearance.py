@@ -32,6 +32,19 @@ class Clearance:
 OPEN = Clearance()
 
 
+# Beyond so many clearances of one thing, readers are told apart by the first of them only.
+_MOST_TOLD_APART = 4
+
+
+def hearings(clearances: Iterable[Clearance]) -> tuple[Clearance, ...]:
+    """What readers of things of these clearances differ by: each of them, and what any of them make joined."""
+    levels = list(dict.fromkeys(clearances))[:_MOST_TOLD_APART]
+    found = dict.fromkeys(levels)
+    for clearance in levels:
+        found |= dict.fromkeys([clearance.joined(other) for other in found])
+    return tuple(found)
+
+
 class Cleared(Protocol):
     """Anything that carries a clearance."""
 

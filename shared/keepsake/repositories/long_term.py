@@ -1,30 +1,45 @@
 """What else is kept of a user: the conversation archive, session summaries, and knowledge documents."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from keepsake.domain.archive import ArchiveChunk
+from keepsake.domain.clearance import Clearance
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import KnowledgeDocument, KnowledgeKind
 from keepsake.domain.summary import SessionSummary
+from keepsake.domain.turns import Turn
 from keepsake.ports.item_store import Delete, Item, ItemStore, PageQuery, Put, Table, Value, VersionEquals
 from keepsake.repositories.keys import ARCHIVE_PREFIX, DOCUMENT_PREFIX, SUMMARY_PREFIX, Keys, escaped, unescaped
+from keepsake.repositories.memory_records import clearance_from, clearance_record
 from keepsake.repositories.records import clearance_attributes, clearance_of, packed, raw, read, text, unpacked, whole
 from keepsake.repositories.session_records import seconds, turn_from_record, turn_record
 from keepsake.repositories.stored import Fence, Stored, put_versioned, stored
 
 _PAGE = 100
+# So many clearances of one session's turns are told apart by when they were last said.
+_MOST_CLEARANCES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedSession:
-    """A session's summary, and when the last turn that it covers was said.
+    """A session's summary, and when the last turn of each clearance that it covers was said.
 
     `touched` are the slots of memory that the page before the watermark touched: the index may have to be told of them again.
     """
 
     summary: SessionSummary
-    occurred_at_ms: int
+    said: tuple[tuple[Clearance, int], ...] = ()
     touched: tuple[str, ...] = ()
+
+    def extended(self, summary: SessionSummary, turns: Iterable[Turn], touched: tuple[str, ...]) -> "LearnedSession":
+        """With more turns, and the summary of all of them."""
+        said = dict(self.said) | {turn.clearance: turn.occurred_at_ms for turn in turns}
+        return LearnedSession(summary, tuple(said.items())[:_MOST_CLEARANCES], touched)
+
+    def said_ms(self, clearance: Clearance) -> int:
+        """When the last turn was said that a reader of the clearance may know of; 0 when there is none."""
+        return max((at_ms for cleared, at_ms in self.said if clearance.covers(cleared)), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +78,8 @@ class LongTerm:
     ) -> Put:
         """The write of a session's summary."""
         key = Keys(user_id, self.keyed).summary(session_id)
-        body = {"summary": learned.summary.to_record(), "at": learned.occurred_at_ms, "touched": list(learned.touched)}
+        said = [[at_ms, *clearance_record(clearance)] for clearance, at_ms in learned.said]
+        body = {"summary": learned.summary.to_record(), "said": said, "touched": list(learned.touched)}
         return put_versioned(key, {"body": packed(body)}, replaced, fence)
 
     def summary(self, user_id: str, session_id: str, fence: Fence) -> Stored[LearnedSession]:
@@ -98,7 +114,8 @@ class LongTerm:
 def learned_of(item: Item) -> LearnedSession:
     """The summary that an item holds."""
     body = unpacked(raw(item, "body"))
-    return LearnedSession(SessionSummary.from_record(body["summary"]), body["at"], tuple(body["touched"]))
+    said = tuple((clearance_from(cleared), at_ms) for at_ms, *cleared in body["said"])
+    return LearnedSession(SessionSummary.from_record(body["summary"]), said, tuple(body["touched"]))
 
 
 def chunk_of(item: Item) -> ArchiveChunk:

@@ -6,16 +6,16 @@ from itertools import chain
 
 from keepsake.domain.analysis import index_terms
 from keepsake.domain.archive import ArchiveChunk
-from keepsake.domain.clearance import OPEN, Clearance
+from keepsake.domain.clearance import OPEN, Clearance, hearings
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import KnowledgeDocument, passages
 from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.memories.values import USER, Memory
 from keepsake.domain.search import DocumentKind
-from keepsake.domain.summary import SessionSummary
 from keepsake.domain.text import folded
 from keepsake.domain.turns import Role, Turn
 from keepsake.repositories.keys import Keys
+from keepsake.repositories.long_term import LearnedSession
 from keepsake.repositories.refs import TruthRef, memory_ref
 
 # Turns before and after one that are scored with it: windows of five turns.
@@ -139,27 +139,29 @@ class Drafts:
     def _chunk_sort(self, chunk: ArchiveChunk) -> str:
         return str(self.keys.archive(chunk.session_id, chunk.first_place_ms).sort)
 
-    def summary(self, session_id: str, summary: SessionSummary, occurred_at_ms: int) -> list[Draft]:
-        """The draft of a session's summary; none of an empty one."""
-        if summary.is_empty:
-            return []
-        content = summary.text()
+    def summary(self, session_id: str, learned: LearnedSession) -> list[Draft]:
+        """Drafts of a session's summary, as each reader reads it; none of an empty one."""
+        told: list[Draft] = []
+        for hearing in sorted(hearings(clearance for clearance, _ in learned.said), key=_openness):
+            view = learned.summary.visible(hearing)
+            known = any(hearing.covers(draft.clearance) and draft.text == view.text() for draft in told)
+            if not view.is_empty and not known:
+                told.append(self._summary(session_id, view.text(), hearing, learned.said_ms(hearing)))
+        return told
+
+    def _summary(self, session_id: str, content: str, clearance: Clearance, said_ms: int) -> Draft:
         terms = index_terms(content)
-        document_id = "s." + self._keyed.of("summary-document", self.keys.user_id, session_id)
-        ref = TruthRef(DocumentKind.SUMMARY, str(self.keys.summary(session_id).sort))
-        return [
-            Draft(
-                document_id,
-                DocumentKind.SUMMARY,
-                str(ref),
-                content,
-                terms,
-                terms,
-                occurred_at_ms,
-                clearance=summary.clearance,
-                session_id=session_id,
-            )
-        ]
+        return Draft(
+            "s." + self._keyed.of("summary-document", self.keys.user_id, session_id) + self._hearing(clearance),
+            DocumentKind.SUMMARY,
+            str(TruthRef(DocumentKind.SUMMARY, str(self.keys.summary(session_id).sort))),
+            content,
+            terms,
+            terms,
+            said_ms,
+            clearance=clearance,
+            session_id=session_id,
+        )
 
     def memories(self, memories: Iterable[Memory]) -> list[Draft]:
         """Drafts of memories, those that hold no longer among them: somebody may ask for a past day."""
@@ -219,3 +221,8 @@ class Drafts:
 def memories_prefix(slot_id: str) -> str:
     """How the document ids of all memories of a slot begin."""
     return f"m.{slot_id}."
+
+
+def _openness(clearance: Clearance) -> tuple[int, int]:
+    """The less it takes, the earlier."""
+    return len(clearance.compartments), clearance.level

@@ -121,8 +121,9 @@ class Truth:
         )
 
     def _summary(self, item: Item, ranked: Ranked) -> RecallHit | None:
-        summary = read(learned_of, item).summary.visible(self.reading.clearance)
-        if summary.is_empty or self._too_late(ranked.candidate.occurred_at_ms):
+        learned = read(learned_of, item)
+        summary, said_ms = learned.summary.visible(self.reading.clearance), learned.said_ms(self.reading.clearance)
+        if summary.is_empty or self._too_late(said_ms):
             return None
         session_id = session_of_summary(str(item.key.sort))
         return RecallHit(
@@ -131,8 +132,8 @@ class Truth:
             text=summary.text(),
             score=ranked.score,
             parts=ranked.parts,
-            occurred_at_ms=ranked.candidate.occurred_at_ms,
-            source=Source(SourceType.CONVERSATION, ranked.candidate.occurred_at_ms, session_id),
+            occurred_at_ms=said_ms,
+            source=Source(SourceType.CONVERSATION, said_ms, session_id),
             confidence=1.0,
             clearance=summary.clearance,
         )

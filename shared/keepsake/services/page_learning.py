@@ -75,7 +75,7 @@ class PageLearning:
         drafts = self._turn_drafts(lease, page, self._chunks(page), indexing)
         summary = self._summary(lease, page.session_id).value
         if summary:
-            drafts += self._drafts(lease).summary(page.session_id, summary.summary, summary.occurred_at_ms)
+            drafts += self._drafts(lease).summary(page.session_id, summary)
         slots = self.memories.slots(lease.user_id, touched, lease.fence)
         for slot_id, found in slots.items():
             drafts += self._drafts(lease).memories(readings(slot_id, found.value) if found.value else ())
@@ -89,25 +89,25 @@ class PageLearning:
         before = self._summary(lease, page.session_id)
         summary = (before.value.summary if before.value else SessionSummary()).extended(page.turns, self.reader)
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
-        learned = LearnedSession(summary, page.last.occurred_at_ms, tuple(one.slot_id for one in found))
+        learned = (before.value or LearnedSession(summary)).extended(summary, page.turns, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
         digest = known.with_slots({slot.slot_id: slot.memories for slot in changed})
         digest = digest.knowing(name for turn in page.turns if _is_own(turn) for name in entities_in(turn.text, self.entities))
-        writes = self._writes(lease, page, changed, summary)
+        writes = self._writes(lease, page, changed, learned)
         if digest != state.digest.value:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
         writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
         self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
         return len(changed)
 
-    def _writes(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], summary: SessionSummary) -> list[Write]:
+    def _writes(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], learned: LearnedSession) -> list[Write]:
         """Pointers, archive and slots, in this order."""
         user_id, fence = lease.user_id, lease.fence
         chunks = self._chunks(page)
         writes: list[Write] = []
         if self.indexing:
             drafts = self._turn_drafts(lease, page, chunks, self.indexing)
-            drafts += self._drafts(lease).summary(page.session_id, summary, page.last.occurred_at_ms)
+            drafts += self._drafts(lease).summary(page.session_id, learned)
             for slot in changed:
                 drafts += self._drafts(lease).memories(slot.memories)
             writes += self.indexing.announced(user_id, drafts, fence)

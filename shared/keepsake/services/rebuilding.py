@@ -62,7 +62,7 @@ class Rebuilding:
             session_id = session_of_summary(sort)
             learned = self.long_term.summary(makes.keys.user_id, session_id, fence).value
             if learned:
-                drafts += makes.summary(session_id, learned.summary, learned.occurred_at_ms)
+                drafts += makes.summary(session_id, learned)
         return drafts
 
     def _passages(self, makes: Drafts, sorts: Iterable[str], fence: Fence) -> list[Draft]:

@@ -36,6 +36,8 @@ MAX_PENDING_SESSIONS = 8
 MAX_PENDING_TURNS = 100
 _FEW_TERMS = 2
 _NOTHING = Found((), FieldStatistics(), FieldStatistics())
+# What readers hear otherwise than others has a document for each of them.
+_OF_EACH_READER = frozenset({DocumentKind.MEMORY, DocumentKind.SUMMARY})
 SEARCHED = "searched"
 NO_INDEX = "no_index"
 
@@ -233,16 +235,16 @@ class Recalling:
         scene: RecallScene,
     ) -> tuple[RecallHit, ...]:
         hits: list[RecallHit] = []
-        told: set[str] = set()
+        told: set[tuple[DocumentKind, str]] = set()
         for one in ranked:
             if one.candidate.document_id in scene.shown:
                 continue
             hit = _of_fresh(truth, one, fresh.get(one.candidate.document_id)) or truth.hit(one)
-            if hit is None or hit.id in told:
+            if hit is None or (hit.kind, hit.id) in told:
                 continue
             hits.append(hit)
-            if hit.kind is DocumentKind.MEMORY:
-                told.add(hit.id)  # a memory that other readers hear otherwise has a document for each of them
+            if hit.kind in _OF_EACH_READER:
+                told.add((hit.kind, hit.id))
             if len(hits) == request.limit:
                 break
         return tuple(hits)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from keepsake.domain.clearance import OPEN, Clearance, visible
+from keepsake.domain.clearance import OPEN, Clearance, hearings, visible
 from keepsake.domain.memories.claims import Claim, Claims, Stance
 from keepsake.domain.memories.values import Memory, Source
 
@@ -16,8 +16,6 @@ from keepsake.domain.memories.values import Memory, Source
 _INDEPENDENT = 0.3
 _MOST_CONFIDENT = 0.99
 MAX_SOURCES = 12
-# Of a slot that was spoken of under more clearances than these, readings are made for the first ones only.
-_MOST_HEARINGS = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -55,11 +53,8 @@ def history(slot_id: str, claims: Claims, clearance: Clearance | None = None) ->
 
 def readings(slot_id: str, claims: Claims) -> tuple[Memory, ...]:
     """The memories of every reader who hears another history than others do: of one, where all was said under one clearance."""
-    levels = list(dict.fromkeys(claim.clearance for claim in claims.claims))
-    hearings = dict.fromkeys(levels[:_MOST_HEARINGS])
-    for clearance in levels[:_MOST_HEARINGS]:
-        hearings |= dict.fromkeys(clearance.joined(other) for other in tuple(hearings))
-    return tuple(memory for hearing in hearings for memory in history(slot_id, claims, hearing))
+    told_apart = hearings(claim.clearance for claim in claims.claims)
+    return tuple(memory for hearing in told_apart for memory in history(slot_id, claims, hearing))
 
 
 @dataclass(frozen=True, slots=True)
