@@ -107,7 +107,7 @@ def job_read(job: ReindexJob) -> dict[str, Any]:
     """How far a reindex is."""
     return {
         "job_id": job.job_id,
-        "status": job.status,
+        "status": "running" if job.is_running else "complete",
         "from_index": job.source,
         "to_index": job.target,
         "progress": {"done": job.done, "total": job.total, "dropped": job.dropped},

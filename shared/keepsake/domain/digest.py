@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from keepsake.domain.clearance import Clearance
 from keepsake.domain.memories.histories import value_of
@@ -21,12 +21,12 @@ _LONGEST_NAME = 64
 class Digest:
     """The memories that matter most, best first, each with its last source only.
 
-    `names` are those that memory knows, folded, newest last. `checked_at_ms` is when the user's documents were last compared with
-    what should be there.
+    `names` are those that memory knows, folded, with when they were last said. `checked_at_ms` is when the user's documents were
+    last compared with what should be there.
     """
 
     entries: tuple[Memory, ...] = ()
-    names: tuple[str, ...] = ()
+    names: Mapping[str, int] = field(default_factory=dict)
     checked_at_ms: int = 0
 
     def with_slots(self, slots: Mapping[str, Sequence[Memory]]) -> "Digest":
@@ -36,17 +36,22 @@ class Digest:
         gone = {
             name for memory in self.entries if memory not in kept and memory.memory_id not in there for name in names_of(memory)
         }
+        # Also what holds no longer lends its names: whoever learns of its beginning and its end at once knows them, too.
+        naming = [*kept, *(memory for memories in slots.values() for memory in memories)]
         for memories in slots.values():
             kept += [replace(memory, sources=memory.sources[-1:]) for memory in memories if memory.valid_to_ms is None]
-        names = [name for name in self.names if name not in gone]
-        fresh = [name for memory in kept for name in names_of(memory) if name not in self.names or name in gone]
-        return replace(self, entries=_bounded(kept), names=tuple(dict.fromkeys((*names, *fresh)))[-MAX_NAMES:])
+        digest = replace(self, entries=_bounded(kept), names={name: at for name, at in self.names.items() if name not in gone})
+        return digest.knowing((name, memory.last_said_ms) for memory in naming for name in names_of(memory))
 
-    def knowing(self, names: Iterable[str]) -> "Digest":
-        """With more names that memory knows: of people, places, cases. The longest known leave first."""
-        fresh = [folded(name).strip() for name in names if 1 < len(name.strip()) <= _LONGEST_NAME]
-        known = dict.fromkeys((*self.names, *fresh))
-        return replace(self, names=tuple(known)[-MAX_NAMES:])
+    def knowing(self, names: Iterable[tuple[str, int]]) -> "Digest":
+        """With more names that memory knows, of people, places, cases, and when each was said. The longest unsaid leave first."""
+        known = dict(self.names)
+        for name, at_ms in names:
+            if 1 < len(name.strip()) <= _LONGEST_NAME:
+                key = folded(name).strip()
+                known[key] = max(at_ms, known.get(key, at_ms))
+        latest = sorted(known.items(), key=lambda one: (one[1], one[0]))[-MAX_NAMES:]
+        return replace(self, names=dict(latest))
 
     def visible(self, clearance: Clearance) -> "Digest":
         """What a reader of the clearance hears. Names tell that something is known: they are of open memories only."""

@@ -21,6 +21,10 @@ class Location:
     routing: str
 
 
+# Why no document at all is taken: the index is not there, since another one has taken its place.
+NO_INDEX = "no_index"
+
+
 @dataclass(frozen=True, slots=True)
 class NotIndexed:
     """The index did not take this one document, and why. `retryable`: it may take the same one later."""

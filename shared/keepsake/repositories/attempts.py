@@ -1,4 +1,4 @@
-"""How often a session's turns were kept waiting for a model, and since when."""
+"""How often a page of a session's turns was kept waiting for a model, and since when."""
 
 from dataclasses import dataclass
 
@@ -26,18 +26,19 @@ class AttemptLog:
     store: ItemStore
     keyed: KeyedHash
 
-    def load(self, user_id: str, session_id: str, *, now_ms: int) -> Attempts:
-        """The attempts of late; older ones count no more."""
+    def load(self, user_id: str, session_id: str, place_ms: int, *, now_ms: int) -> Attempts:
+        """The attempts of late at the turns from that place on; older ones, and those at other turns, count no more."""
         key = Keys(user_id, self.keyed).attempts(session_id)
         item = self.store.get_many([key]).get(key)
-        if item is None or whole(item, "expires_at") * 1000 <= now_ms:
+        if item is None or whole(item, "expires_at") * 1000 <= now_ms or whole(item, "place") != place_ms:
             return Attempts()
         return Attempts(whole(item, "count"), whole(item, "first"))
 
-    def failed(self, user_id: str, session_id: str, before: Attempts, *, now_ms: int) -> None:
+    def failed(self, user_id: str, session_id: str, place_ms: int, before: Attempts, *, now_ms: int) -> None:
         """Count one more."""
         attributes = {
             "count": before.count + 1,
+            "place": place_ms,
             "first": before.first_ms or now_ms,
             "expires_at": seconds(now_ms + _KEPT_MS),
         }

@@ -14,9 +14,10 @@ _KEPT_MS = 90 * 24 * 3600 * 1000
 
 
 class JobStatus(StrEnum):
-    """How far a job is."""
+    """How far a job is; `filled`: all of the old index was read, and the new one is about to take its place."""
 
     RUNNING = "running"
+    FILLED = "filled"
     COMPLETE = "complete"
 
 
@@ -42,7 +43,7 @@ class ReindexJob:
     @property
     def is_running(self) -> bool:
         """Whether it is under way."""
-        return self.status is JobStatus.RUNNING
+        return self.status is not JobStatus.COMPLETE
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def claims_of(item: Item) -> Claims:
 
 def digest_attributes(digest: Digest) -> dict[str, Value]:
     """A digest."""
-    body = {"entries": [_memory_record(memory) for memory in digest.entries], "names": list(digest.names)}
+    body = {"entries": [_memory_record(memory) for memory in digest.entries], "names": list(digest.names.items())}
     return {"body": packed(body), "checked_at": digest.checked_at_ms}
 
 
@@ -45,7 +45,7 @@ def digest_of(item: Item) -> Digest:
     body = unpacked(raw(item, "body"))
     checked = item.attributes.get("checked_at", 0)
     entries = tuple(_memory(record) for record in body["entries"])
-    return Digest(entries, tuple(body["names"]), checked if isinstance(checked, int) else 0)
+    return Digest(entries, dict(body["names"]), checked if isinstance(checked, int) else 0)
 
 
 def clearance_record(clearance: Clearance) -> list[Any]:
@@ -76,6 +76,7 @@ def _claim_record(claim: Claim) -> dict[str, Any]:
         "to": claim.valid_to_ms,
         "ok": claim.confirmed,
         "clear": clearance_record(claim.clearance),
+        "n": claim.place or None,
     }
     return {name: value for name, value in record.items() if value not in (None, False, [])}
 
@@ -98,6 +99,7 @@ def _claim(record: dict[str, Any]) -> Claim:
         valid_to_ms=record.get("to"),
         confirmed=record.get("ok", False),
         clearance=clearance_from(record.get("clear", [])),
+        place=record.get("n", 0),
     )
 
 

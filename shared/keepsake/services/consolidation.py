@@ -79,12 +79,14 @@ class Consolidation:
 
     def _dealt_with(self, lease: Lease, page: Page, report: ConsolidationReport) -> ConsolidationReport:
         indexed, learned = Indexed((), 0), LearnedPage(())
+        removed: list[Write] = []
         if page.turns:
             learned = self.learning.learn(lease, page)
             if indexing := self.learning.indexing:
-                drafts = self.learning.drafts(lease, page, learned.touched, indexing)
-                indexed = indexing.put(lease, drafts)
-        self.retrying.call(lambda: self._finish(lease, page, indexed))
+                difference = self.learning.difference(lease, page, learned.touched, indexing)
+                indexed = indexing.put(lease, difference.drafts)
+                removed = indexing.removed_writes(lease, difference.gone)
+        self.retrying.call(lambda: self._finish(lease, page, indexed, removed))
         return ConsolidationReport(
             report.turns + len(page.turns),
             report.memories + learned.changed,
@@ -93,7 +95,7 @@ class Consolidation:
             report.dropped + learned.dropped,
         )
 
-    def _finish(self, lease: Lease, page: Page, indexed: Indexed) -> None:
+    def _finish(self, lease: Lease, page: Page, indexed: Indexed, removed: list[Write]) -> None:
         """Confirm the pointers, fold the page into the profile, and move the watermark."""
         now_ms, user_id = self.clock.now_ms(), lease.user_id
         snapshot = self.sessions.load(user_id, page.session_id, now_ms=now_ms, buffer=False)
@@ -114,7 +116,7 @@ class Consolidation:
             events=(AuditEvent(Action.SESSION_CONSOLIDATED, Actor.SCHEDULE, now_ms, counts, {}),),
             profile=learned if learned != profile else None,
             pending=pending.without_session(page.session_id) if waits and moved.pending_since_ms is None else None,
-            others=tuple(self._confirmations(lease, indexed)),
+            others=tuple(self._confirmations(lease, indexed, removed)),
             background=True,
         )
         try:
@@ -122,10 +124,10 @@ class Consolidation:
         except SubjectErasedError as error:
             raise LeaseLostError("something of the user was erased while this was under way") from error
 
-    def _confirmations(self, lease: Lease, indexed: Indexed) -> list[Write]:
-        """The writes of confirmed pointers and of the lease; what does not fit beside the watermark is written before it."""
+    def _confirmations(self, lease: Lease, indexed: Indexed, removed: list[Write]) -> list[Write]:
+        """The writes of pointers, confirmed or removed, and of the lease; what does not fit beside the watermark comes first."""
         learning = self.learning
-        writes = learning.indexing.confirmed_writes(lease, indexed) if learning.indexing else []
+        writes = (learning.indexing.confirmed_writes(lease, indexed) if learning.indexing else []) + removed
         if len(writes) > MAX_WRITES - _OTHERS:
             learning.leased.write(lease, writes, Action.INDEX_UPDATED, document=len(writes))
             writes = []

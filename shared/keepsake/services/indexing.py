@@ -9,7 +9,7 @@ from keepsake.domain.sanitizing import for_embedding
 from keepsake.domain.search import IndexDocument
 from keepsake.ports.embedding import Embedder, EmbeddingModel, Purpose
 from keepsake.ports.item_store import Delete, Put, Write
-from keepsake.ports.search_index import Location, NotIndexed, PhysicalIndex, SearchIndex
+from keepsake.ports.search_index import NO_INDEX, Location, NotIndexed, PhysicalIndex, SearchIndex
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.leases import Lease, Leases
@@ -71,6 +71,14 @@ class CurrentIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """What the index is to be told: documents to put, and pointers whose documents are to go."""
+
+    drafts: list[Draft]
+    gone: list[Pointer]
+
+
+@dataclass(frozen=True, slots=True)
 class Indexed:
     """What became of documents: pointers to those that the index took, and how many it refused for good."""
 
@@ -111,9 +119,12 @@ class Indexing:
             documents = self.documents(lease.user_id, part, lease.fence.epoch)
             self.leases.check(lease, now_ms=self.clock.now_ms(), needed_ms=self.call_ms)
             outcomes = self.current.index.put(documents, index=name)
-            refused += sum(isinstance(one, NotIndexed) and not one.retryable for one in outcomes)
-            if any(isinstance(one, NotIndexed) and one.retryable for one in outcomes):
+            failed = [one for one in outcomes if isinstance(one, NotIndexed)]
+            if any(one.code == NO_INDEX for one in failed):
+                self.current.forget()  # a reindex has put another one in its place
+            if any(one.retryable or one.code == NO_INDEX for one in failed):
                 raise IndexUnavailableError("the index did not take all documents yet", retry_after=30)
+            refused += len(failed)
             confirmed += [_pointer(draft).at(one) for draft, one in zip(part, outcomes, strict=True) if isinstance(one, Location)]
         return Indexed(tuple(confirmed), refused)
 

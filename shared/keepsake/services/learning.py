@@ -1,8 +1,8 @@
 """From statements to claims, and from claims to what changes in long-term memory."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.memories.attributes import Attributes
@@ -55,16 +55,19 @@ class Learning:
         by_id = {turn.turn_id: turn for turn in turns}
         collected: defaultdict[Slot, list[Claim]] = defaultdict(list)
         types: dict[Slot, MemoryType] = {}
+        said: Counter[str] = Counter()
         for statement in statements:
             turn = by_id.get(statement.turn_id)
             if turn is not None and value_key(statement.value):
                 for slot, claim in self._claims(session_id, turn, statement):
-                    collected[slot].append(claim)
+                    said[turn.turn_id] += 1
+                    collected[slot].append(replace(claim, place=said[turn.turn_id]))
                     types.setdefault(slot, statement.type)
         keys = Keys(user_id, self.keyed)
         return tuple(SlotClaims(keys.slot_id(slot), slot, types[slot], tuple(claims)) for slot, claims in collected.items())
 
     def _claims(self, session_id: str, turn: Turn, statement: Statement) -> list[tuple[Slot, Claim]]:
+        """What a statement claims, and after that what it says is no longer so: which then knows what took its place."""
         source = Source(SourceType.CONVERSATION, turn.occurred_at_ms, session_id, turn.turn_id)
         stance = Stance.ENDS if statement.denied else Stance.AFFIRMS
         slot = slot_of_statement(self.attributes, statement)
@@ -73,7 +76,8 @@ class Learning:
             gone = self._replaced_slot(statement, replaced)
             if gone is not None:
                 ends = Stance.ENDS if statement.made_by is MadeBy.MODEL else Stance.DENIES
-                claims.append((gone, self._claim(gone, statement, ends, (replaced.subject, replaced.value or ""), turn, source)))
+                ending = self._claim(gone, statement, ends, (replaced.subject, replaced.value or ""), turn, source)
+                claims.append((gone, replace(ending, valid_to_ms=statement.valid_from_ms)))
         return claims
 
     def _replaced_slot(self, statement: Statement, replaced: Replaced) -> Slot | None:

@@ -4,23 +4,26 @@ All of it is written before the index hears of anything, pointers included, and 
 that after a crash nothing is asked of a model twice.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.domain.archive import ArchiveChunk, chunked
 from keepsake.domain.audit import Action
 from keepsake.domain.digest import Digest
 from keepsake.domain.entities import EntityPatterns, entities_in
+from keepsake.domain.memories.claims import Claims
 from keepsake.domain.memories.histories import readings
+from keepsake.domain.memories.values import Memory
 from keepsake.domain.summary import SessionSummary, TurnReader
-from keepsake.domain.turns import Role, Turn
+from keepsake.domain.turns import Role
 from keepsake.ports.item_store import Write
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LearnedSession, LongTerm
 from keepsake.repositories.memories import Memories
+from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.stored import Stored
-from keepsake.services.drafts import REACH, Draft, DraftMaker, Drafts
-from keepsake.services.indexing import Indexing
+from keepsake.services.drafts import REACH, Draft, DraftMaker, Drafts, memories_prefix
+from keepsake.services.indexing import Difference, Indexing
 from keepsake.services.learning import ChangedSlot, Learning, SlotClaims, merged
 from keepsake.services.leased_work import LeasedWork
 from keepsake.services.pages import Page
@@ -68,7 +71,7 @@ class PageLearning:
         changed = self.leased.retrying.call(lambda: self._write(lease, page, found))
         return LearnedPage(tuple(one.slot_id for one in found), changed, sum(extracted.dropped.values()))
 
-    def drafts(self, lease: Lease, page: Page, touched: Sequence[str], indexing: Indexing) -> list[Draft]:
+    def difference(self, lease: Lease, page: Page, touched: Sequence[str], indexing: Indexing) -> Difference:
         """All that the index is to be told of a learned page: its turns and those before it whose windows it completes, the
         session's summary, and the memories it touched.
         """
@@ -76,10 +79,24 @@ class PageLearning:
         summary = self._summary(lease, page.session_id).value
         if summary:
             drafts += self._drafts(lease).summary(page.session_id, summary)
+        gone: list[Pointer] = []
         slots = self.memories.slots(lease.user_id, touched, lease.fence)
         for slot_id, found in slots.items():
-            drafts += self._drafts(lease).memories(readings(slot_id, found.value) if found.value else ())
-        return drafts
+            memories = readings(slot_id, found.value) if found.value else ()
+            wanted = self._drafts(lease).memories(memories)
+            drafts += wanted
+            gone += self._outlived(lease, slot_id, memories, wanted, indexing)
+        return Difference(drafts, gone)
+
+    def _outlived(
+        self, lease: Lease, slot_id: str, memories: Sequence[Memory], wanted: Sequence[Draft], indexing: Indexing
+    ) -> list[Pointer]:
+        """Pointers to documents that a slot has no more: of what is denied now, or heard by other readers than before."""
+        if all(memory.clearance.is_open and not memory.denied for memory in memories):
+            return []
+        there = indexing.pointers_under(lease.user_id, memories_prefix(slot_id))
+        names = {draft.document_id for draft in wanted}
+        return [pointer for pointer in there if pointer.document_id not in names]
 
     def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims]) -> int:
         """Write all of it; how many slots of memory changed."""
@@ -91,14 +108,19 @@ class PageLearning:
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
         learned = (before.value or LearnedSession(summary)).extended(summary, page.turns, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
-        digest = known.with_slots({slot.slot_id: slot.memories for slot in changed})
-        digest = digest.knowing(name for turn in page.turns if _is_own(turn) for name in entities_in(turn.text, self.entities))
+        digest = known.with_slots(_as_they_are(found, slots, changed)).knowing(self._named(page))
         writes = self._writes(lease, page, changed, learned)
         if digest != state.digest.value:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
         writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
         self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
         return len(changed)
+
+    def _named(self, page: Page) -> Iterator[tuple[str, int]]:
+        """What the user's own open turns name, which may be told to be known, and when."""
+        for turn in page.turns:
+            if turn.role is Role.USER and turn.clearance.is_open:
+                yield from ((name, turn.occurred_at_ms) for name in entities_in(turn.text, self.entities))
 
     def _writes(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], learned: LearnedSession) -> list[Write]:
         """Pointers, archive and slots, in this order."""
@@ -142,6 +164,9 @@ class PageLearning:
         return self.long_term.summary(lease.user_id, session_id, lease.fence)
 
 
-def _is_own(turn: Turn) -> bool:
-    """Whether a turn is the user's own and open: what it names may be told to be known."""
-    return turn.role is Role.USER and turn.clearance.is_open
+def _as_they_are(
+    found: Iterable[SlotClaims], before: Mapping[str, Stored[Claims]], changed: Iterable[ChangedSlot]
+) -> dict[str, tuple[Memory, ...]]:
+    """The memories of all slots that were spoken of; also of unchanged ones: a crash may have kept them from the digest."""
+    now = {one.slot_id: before[one.slot_id].value for one in found} | {slot.slot_id: slot.claims for slot in changed}
+    return {slot_id: readings(slot_id, claims) for slot_id, claims in now.items() if claims}

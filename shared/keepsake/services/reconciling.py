@@ -12,11 +12,10 @@ from keepsake.repositories.keys import MEMORY_PREFIX
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LongTerm, document_id_of
 from keepsake.repositories.memories import Memories
-from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Stored
 from keepsake.services.drafts import Draft, DraftMaker, memories_prefix
-from keepsake.services.indexing import Indexed, Indexing
+from keepsake.services.indexing import Difference, Indexed, Indexing
 from keepsake.services.leased_work import LeasedWork
 
 # Items dealt with at once.
@@ -31,14 +30,6 @@ class Reconciled:
     removed: int = 0
     refused: int = 0
     complete: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Difference:
-    """What the index is to be told of some items: documents to put, and pointers whose documents are to go."""
-
-    drafts: list[Draft]
-    gone: list[Pointer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +68,8 @@ class Reconciling:
         self.leased.retrying.call(lambda: self._forget(lease, seen, refs))
         return Reconciled(done.documents + len(indexed.confirmed), done.removed + removed, done.refused + indexed.refused)
 
-    def _difference(self, lease: Lease, refs: Sequence[str], indexing: Indexing) -> _Difference:
-        found = _Difference([], [])
+    def _difference(self, lease: Lease, refs: Sequence[str], indexing: Indexing) -> Difference:
+        found = Difference([], [])
         for ref in map(TruthRef.parse, refs):
             prefix, drafts = self._wanted(lease, ref)
             wanted = {draft.document_id for draft in drafts}
@@ -98,7 +89,7 @@ class Reconciling:
         document = self.long_term.document(lease.user_id, document_id, lease.fence).value
         return drafts.passages_prefix(document_id), drafts.passages(document) if document else []
 
-    def _applied(self, lease: Lease, difference: _Difference, indexing: Indexing) -> Indexed:
+    def _applied(self, lease: Lease, difference: Difference, indexing: Indexing) -> Indexed:
         """Pointers, documents, and the pointers confirmed; documents removed, and then their pointers."""
         announced = indexing.announced(lease.user_id, difference.drafts, lease.fence)
         self.leased.write(lease, announced, Action.INDEX_UPDATED, document=len(announced))

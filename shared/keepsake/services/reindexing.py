@@ -123,32 +123,36 @@ class Reindexing:
             if self.clock.now_ms() >= until_ms:
                 self._send(job)
                 return job
-            job = self._next_page(job, self.indexing)
+            step = self._switched if job.status is JobStatus.FILLED else self._next_page
+            job = step(job, self.indexing)
             found = self.jobs.save(job, found)
         return job
 
     def _next_page(self, job: ReindexJob, indexing: Indexing) -> ReindexJob:
-        """The job after one more page; after the last one the alias has moved."""
+        """The job after one more page."""
         page = indexing.current.index.list_all(job.source, limit=_PAGE, after=job.position or None)
         by_owner: defaultdict[str, list[IndexedDocument]] = defaultdict(list)
         for document in page.documents:
             by_owner[document.owner].append(document)
         carried = sum(self._carried(owner, documents, job.target, indexing) for owner, documents in by_owner.items())
-        now_ms, read = self.clock.now_ms(), len(page.documents)
-        job = replace(
+        read = len(page.documents)
+        return replace(
             job,
+            status=JobStatus.FILLED if page.next is None else JobStatus.RUNNING,
             position=page.next or "",
             done=job.done + read,
             total=max(job.total, job.done + read),
             dropped=job.dropped + read - carried,
-            updated_ms=now_ms,
+            updated_ms=self.clock.now_ms(),
         )
-        if page.next is None:
-            indexing.current.index.switch(job.target)
-            indexing.current.index.drop(job.source)
-            indexing.current.forget()
-            job = replace(job, status=JobStatus.COMPLETE, completed_ms=now_ms)
-        return job
+
+    def _switched(self, job: ReindexJob, indexing: Indexing) -> ReindexJob:
+        """The job after the alias has moved. A step of its own: once the old index is gone, it cannot be read again."""
+        indexing.current.index.switch(job.target)
+        indexing.current.index.drop(job.source)
+        indexing.current.forget()
+        now_ms = self.clock.now_ms()
+        return replace(job, status=JobStatus.COMPLETE, updated_ms=now_ms, completed_ms=now_ms)
 
     def _carried(self, owner: str, documents: Sequence[IndexedDocument], target: str, indexing: Indexing) -> int:
         """Put what these documents stand for into the new index; how many had a truth still."""

@@ -33,13 +33,13 @@ class StatementSource:
         if self.extraction.model is None:
             return self.extraction.extract(turns, page.before, known)
         now_ms = self.clock.now_ms()
-        before = self.attempts.load(user_id, page.session_id, now_ms=now_ms)
+        before = self.attempts.load(user_id, page.session_id, page.turns[0].timestamp_ms, now_ms=now_ms)
         try:
             return self.extraction.extract(turns, page.before, known, last_resort=_is_last(before, now_ms))
         except ModelUnavailableError as error:
             if not error.retryable:  # the same request will be refused again
                 return self.extraction.extract(turns, page.before, known, last_resort=True)
-            self.attempts.failed(user_id, page.session_id, before, now_ms=now_ms)
+            self.attempts.failed(user_id, page.session_id, page.turns[0].timestamp_ms, before, now_ms=now_ms)
             raise
 
 

@@ -32,7 +32,8 @@ class Claim:
 
     `subject` is as it was said. `value_id` names the value within ids of memories, in letters and digits; empty where an ending
     is meant of whatever held. `said_at_ms` is the world's time, `recorded_at_ms` ours. `valid_from_ms` and
-    `valid_to_ms` only where it says since when and until when. `confirmed`: the user said it of the memory itself.
+    `valid_to_ms` only where it says since when and until when. `confirmed`: the user said it of the memory itself. `place` counts
+    the claims of one turn: within it, too, the last word is the newer one.
     """
 
     claim_id: str
@@ -51,11 +52,12 @@ class Claim:
     valid_to_ms: int | None = None
     confirmed: bool = False
     clearance: Clearance = OPEN
+    place: int = 0
 
     @property
-    def order(self) -> tuple[int, int, str]:
-        """Its place among the claims of a slot: by when it was said, then by when it reached us, then by its id."""
-        return self.said_at_ms, self.recorded_at_ms, self.claim_id
+    def order(self) -> tuple[int, int, int, str]:
+        """Its place among the claims of a slot: by when it was said, when it reached us, its place in its turn, and its id."""
+        return self.said_at_ms, self.recorded_at_ms, self.place, self.claim_id
 
 
 @dataclass(frozen=True, slots=True)
