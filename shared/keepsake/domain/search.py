@@ -24,7 +24,7 @@ class DocumentKind(StrEnum):
 class IndexDocument:
     """One document of the index. It holds no text, only what finds it; `ref` says where its truth stands.
 
-    `terms` are those of `domain.text.index_terms`, `window_terms` those of it and its neighbours in their order (for what has
+    `terms` are those of `domain.analysis.index_terms`, `window_terms` those of it and its neighbours in their order (for what has
     none, the same). `speaker` is the folded name of who speaks and `role` the turn's role, both empty where nobody speaks.
     """
 
