@@ -74,9 +74,6 @@ class Reindexing:
             name = current.for_writing().name
             return ReindexJob(self.ids.new(), name, name, now_ms, now_ms, JobStatus.COMPLETE, completed_ms=now_ms)
         target = current.name_for(other_than=physical.name)
-        # What an abandoned job left may be of any state: the new one begins from nothing.
-        current.index.drop(target)
-        current.index.create(target, current.model)
         return ReindexJob(self.ids.new(), physical.name, target, now_ms, now_ms, total=physical.documents)
 
     def read(self, principal: Principal, job_id: str) -> ReindexJob:
@@ -119,17 +116,22 @@ class Reindexing:
         job = found.value
         if self.indexing is None or job is None or self.jobs.running()[0] != job_id:
             return None
+        # At least one step each time: a queue takes the same message for a repetition while nothing has moved.
         while job.is_running:
-            if self.clock.now_ms() >= until_ms:
-                self._send(job)
-                return job
             step = self._switched if job.status is JobStatus.FILLED else self._next_page
             job = step(job, self.indexing)
             found = self.jobs.save(job, found)
+            if job.is_running and self.clock.now_ms() >= until_ms:
+                self._send(job)
+                break
         return job
 
     def _next_page(self, job: ReindexJob, indexing: Indexing) -> ReindexJob:
         """The job after one more page."""
+        if not job.position:
+            # What another job left may be of any state: this one begins from nothing.
+            indexing.current.index.drop(job.target)
+            indexing.current.index.create(job.target, indexing.current.model)
         page = indexing.current.index.list_all(job.source, limit=_PAGE, after=job.position or None)
         by_owner: defaultdict[str, list[IndexedDocument]] = defaultdict(list)
         for document in page.documents:
