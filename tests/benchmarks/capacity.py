@@ -25,12 +25,33 @@ from keepsake.ports.item_store import (
     Value,
     Write,
 )
-from keepsake.repositories.keys import CHAIN_HEAD, FENCE, PROFILE
+from keepsake.repositories.keys import CHAIN_HEAD, DIGEST, FENCE, LEASE, OUTBOX, PENDING, PROFILE
 
 READ_UNIT_BYTES = 4096
 WRITE_UNIT_BYTES = 1024
 DOLLARS_PER_MILLION_READS = 0.125  # on demand, us-east-1
 DOLLARS_PER_MILLION_WRITES = 0.625
+
+
+_LONG_TERM = {
+    PROFILE: "profile",
+    DIGEST: "digest",
+    PENDING: "sessions that wait",
+    OUTBOX: "outbox",
+    "memory": "memory",
+    "archive": "archive chunk",
+    "summary": "session summary",
+    "document": "document",
+}
+
+
+_CONTROL = {FENCE: "fence", CHAIN_HEAD: "user's chain head", LEASE: "lease"}
+_OTHERS = {
+    Table.BUFFERS: "session buffer",
+    Table.TURNS: "turn in the log",
+    Table.AUDIT: "audit entry",
+    Table.POINTERS: "pointer",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +136,14 @@ def _kind(write: Write) -> str:
 
 def kind_of(key: Key) -> str:
     """Which kind of item stands under a key."""
+    name = str(key.sort).partition("#")[0]
     match key:
-        case Key(Table.BUFFERS):
-            return "session buffer"
-        case Key(Table.TURNS):
-            return "turn in the log"
-        case Key(Table.AUDIT):
-            return "audit entry"
-        case Key(Table.LONG_TERM, _, sort):
-            return "profile" if sort == PROFILE else "session header"
-        case Key(Table.CONTROL, _, sort):
-            return {FENCE: "fence", CHAIN_HEAD: "user's chain head"}.get(str(sort), "turn marker")
+        case Key(Table.LONG_TERM):
+            return _LONG_TERM.get(name, "session header")
+        case Key(Table.CONTROL):
+            return _CONTROL.get(name, "turn marker")
         case _:
-            return key.table.value
+            return _OTHERS[key.table]
 
 
 class Metered:
@@ -148,6 +164,10 @@ class Metered:
     def query(self, query: PageQuery) -> Page:
         """As the port says."""
         return self._store.query(query)
+
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        """As the port says. Of the pages nothing is noted."""
+        return self.get_many(keys), tuple(self._store.query(page) for page in pages)
 
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         """As the port says."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from keepsake.domain.principal import Principal
 from keepsake.domain.turns import Role
+from keepsake.ports.recall import RecallWish
 from keepsake.services.context_windows import WindowWish
 from keepsake.services.turns import TakeTurn
 from tests.benchmarks.capacity import DOLLARS_PER_MILLION_READS, DOLLARS_PER_MILLION_WRITES, Charge, Metered
@@ -27,7 +28,8 @@ def charges(passages: Passages) -> dict[str, Charges]:
     for number in range(1, max(METERED_TURNS) + 1):
         store.settled()
         role = Role.USER if number % 2 else Role.ASSISTANT
-        runtime.turns.take(Principal(USER), TakeTurn(SESSION, role, passages.passage(), WindowWish()))
+        turn = TakeTurn(SESSION, role, passages.passage(), WindowWish(), recall=RecallWish.NEVER)
+        runtime.turns.take(Principal(USER), turn)
         if number in METERED_TURNS:
             found[METERED_TURNS[number]] = store.settled()
     return found

@@ -12,11 +12,12 @@ from keepsake.domain.principal import Principal
 from keepsake.domain.profile import ProfileEdit
 from keepsake.domain.turns import Role
 from keepsake.ports.item_store import Index, IndexPage, IndexPosition, Item, ItemStore, Key, Page, PageQuery, Write
+from keepsake.ports.surroundings import Clock
 from keepsake.services.context_windows import WindowWish
-from keepsake.services.recall import NothingRecalled
 from keepsake.services.turns import TakeTurn
 from tests.benchmarks.measuring import Sample
 from tests.fakes import FakeHashKeys
+from tests.fakes_queue import FakeWorkQueue
 from tests.world import LambdaContext, handler, load_event
 
 USER, SESSION = "ada", "session-1"
@@ -51,6 +52,10 @@ class TimedStore:
         """As the port says."""
         return self._store.query(query)
 
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        """As the port says."""
+        return self._store.fetch(keys, pages)
+
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         """As the port says."""
         return self._store.query_index(index, partition, limit=limit, after=after)
@@ -64,19 +69,35 @@ class TimedStore:
         self.read, self.transaction = Sample(), Sample()
 
 
-def make_runtime(store: ItemStore) -> bootstrap.Runtime:
-    """The product over a store, with the real clock, ids and chance, and a user whose profile is not empty."""
+def no_backends() -> bootstrap.Backends:
+    """Neither index nor embedder nor model, and a queue that nobody empties."""
+    queue = FakeWorkQueue(SystemClock())
+    return bootstrap.Backends(
+        queue=lambda: queue,
+        index=lambda: None,
+        embedder=lambda: None,
+        background_embedder=lambda: None,
+        model=lambda: None,
+    )
+
+
+def make_runtime(
+    store: ItemStore, backends: bootstrap.Backends | None = None, clock: Clock | None = None, *, with_profile: bool = True
+) -> bootstrap.Runtime:
+    """The product over a store, with real ids and chance, the real clock unless another is given, and a user with a profile."""
     runtime = bootstrap.Runtime(
         settings=Settings(store_kind="benchmark"),
         store=store,
-        clock=SystemClock(),
+        clock=clock or SystemClock(),
         ids=RandomIds(),
         chance=SystemChance(),
         hash_keys=FakeHashKeys(),
         tokens=TOKENS,
-        recall=NothingRecalled(),
+        backends=backends or no_backends(),
     )
     runtime.prime()
+    if not with_profile:
+        return runtime
     edit = ProfileEdit(PROFILE["interests"], preferences=PROFILE["preferences"], frequently_used=PROFILE["frequently_used"])
     runtime.profile.edit(Principal(USER), edit, expected_version=None)
     return runtime

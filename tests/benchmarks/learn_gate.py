@@ -23,7 +23,8 @@ from keepsake.domain.recall_intent.features import FEATURES
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS_FILE = ROOT / "shared" / "keepsake" / "data" / "recall_patterns.toml"
 DATA_FOLDER = ROOT / "tests" / "data"
-GIVEN, MORE = "recall_turns.jsonl", "recall_turns_more.jsonl"
+GIVEN, MORE, FRESH = "recall_turns.jsonl", "recall_turns_more.jsonl", "recall_turns_fresh.jsonl"
+SOURCES = (GIVEN, MORE, FRESH)
 
 PENALTY = 1.0
 TOWARDS_SEARCHING = 0.5  # added to the bias: a search too many costs milliseconds, one too few costs the memory
@@ -50,7 +51,7 @@ def load_examples() -> list[Example]:
     """All labelled turns of the tests' data, read by the gate."""
     return [
         _example(json.loads(line), source)
-        for source in (GIVEN, MORE)
+        for source in SOURCES
         for line in (DATA_FOLDER / source).read_text(encoding="utf-8").splitlines()
     ]
 

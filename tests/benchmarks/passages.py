@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
 
+from keepsake.domain.recall_intent import KnownNames, RecallGate
+
 _ENGLISH = """
 the of and to in a is that it for was on are with as have be this from or by not but what all were when we there can
 an your which their if will each about how up out them then she many some so these would other into has more her two
@@ -52,6 +54,20 @@ class Passages:
 
     def _rare_word(self) -> str:
         return "".join(self._random.choices(_SYLLABLES.split(), k=3))
+
+
+class Unasking:
+    """Passages that ask nothing of the past, as most turns do not: drawn until recall's gate lets none through."""
+
+    def __init__(self, passages: Passages, gate: RecallGate) -> None:
+        self._passages = passages
+        self._gate = gate
+
+    def passage(self, words: int = 100) -> str:
+        """So many words."""
+        while self._gate.intent(text := self._passages.passage(words), (), KnownNames()).wanted:
+            pass
+        return text
 
 
 def english(seed: int = 1) -> Passages:

@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+from keepsake.adapters.learning_files import load_recall_gate
 from keepsake.api.requests import TurnBody, parsed
 from keepsake.api.responses import turn_taken
 from keepsake.domain.audit import Action, Actor, AuditEvent
 from keepsake.domain.principal import Principal
+from keepsake.domain.recall_intent import KnownNames
 from keepsake.domain.session import SessionBuffer
 from keepsake.domain.turns import Role, Turn, rendered
 from keepsake.ports.item_store import Write
 from keepsake.repositories.session_records import buffer_attributes
 from keepsake.repositories.sessions import SessionChange, Sessions, SessionSnapshot, turn_marker
-from keepsake.services.context_windows import WindowWish
+from keepsake.services.context_windows import Remembered, WindowWish
 from keepsake.services.turns import TakeTurn
 from tests.benchmarks.in_process import SESSION, TOKENS, USER, ByHandler, TimedStore
 from tests.benchmarks.measuring import Sample, in_turn, table
@@ -45,6 +47,7 @@ def steps_of(taker: ByHandler, text: str) -> dict[str, Callable[[], object]]:
     """The steps by their names, each to be called as often as one likes: none writes anything."""
     runtime, moment = taker.runtime, _moment(taker, text)
     sink = Sessions(_Sink(), runtime.keyed)
+    gate, earlier = load_recall_gate(), [turn.text for turn in moment.buffer.turns[-5:-1]]
     outcome = runtime.turns.take(Principal(USER), TakeTurn(SESSION, Role.USER, text, WindowWish()))
     return {
         "read the request": lambda: parsed(TurnBody, moment.body).command(SESSION),
@@ -55,6 +58,7 @@ def steps_of(taker: ByHandler, text: str) -> dict[str, Callable[[], object]]:
         "follow the topics": lambda: moment.snapshot.buffer.value.intents.advance(  # type: ignore[union-attr]
             text, moment.buffer.turn_count, runtime.turns.lexicon
         ),
+        "decide whether to recall": lambda: gate.intent(text, earlier, KnownNames()),
         "append to the buffer": lambda: moment.snapshot.buffer.value.appended(  # type: ignore[union-attr]
             moment.turn, moment.buffer.intents, runtime.summarizer
         ),
@@ -63,6 +67,7 @@ def steps_of(taker: ByHandler, text: str) -> dict[str, Callable[[], object]]:
             WindowWish(),
             buffer=moment.buffer,
             profile=moment.snapshot.profile.value,
+            remembered=Remembered(),
             message_tokens=moment.turn.tokens,
             welcome=False,
         ),

@@ -16,12 +16,13 @@ from statistics import median
 # The package stands in shared/, as the layer packs it; a checkout is measured without being installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 
+from keepsake.adapters.learning_files import load_recall_gate
 from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.domain.turns import Role
 from tests.benchmarks import candidates, cold_start, costs, service, steps
 from tests.benchmarks.in_process import ByHandler, ByService, Taker, TimedStore
 from tests.benchmarks.measuring import LOOP_NAME, Sample, in_turn, loop, spread, table
-from tests.benchmarks.passages import english
+from tests.benchmarks.passages import Unasking, english
 from tests.fakes import DictItemStore
 
 AIM_CPU_MS = 2.0
@@ -93,7 +94,7 @@ def _turns(count: int, rounds: int) -> str:
 
 def _converse(takers: dict[str, Taker], count: int) -> dict[str, Sample]:
     """User and assistant by turns, the same words in every way."""
-    passages, samples = english(count), dict[str, Sample]()
+    passages, samples = Unasking(english(count), load_recall_gate()), dict[str, Sample]()
     for number in range(count):
         role, text = (Role.ASSISTANT if number % 2 else Role.USER), passages.passage()
         names = list(takers)
