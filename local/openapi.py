@@ -13,6 +13,8 @@ from keepsake.api.http import Route
 from keepsake.api.problems import CONTENT_TYPE, STATUSES
 from keepsake.api.wire import DEFAULT_PAGE, MAX_PAGE
 from keepsake.config import VERSION
+from keepsake.domain.memories.values import MemoryType
+from local.schemas import ANSWERS, RECORDS
 
 ROOT = Path(__file__).parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.json"
@@ -24,8 +26,24 @@ _QUERY: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": DEFAULT_PAGE},
     },
     "next": {"description": "Where the page before ended, as its `next` said.", "schema": {"type": "string"}},
+    "type": {
+        "description": "Memories of this type only.",
+        "schema": {"type": "string", "enum": [str(each) for each in MemoryType]},
+    },
+    "subject": {"description": "Memories about this one only: `user` or a name.", "schema": {"type": "string"}},
+    "attribute": {"description": "Memories of this attribute only, by any of its names.", "schema": {"type": "string"}},
+    "as_of": {
+        "description": "What was so then: a date, which means its end in UTC, or an RFC 3339 time with a zone.",
+        "schema": {"type": "string", "examples": ["2026-02-01", "2026-02-01T12:00:00Z"]},
+    },
+    "past": {
+        "description": "Also what holds no longer, and what never did.",
+        "schema": {"type": "string", "enum": ["true", "false"], "default": "false"},
+    },
     "deep": {"description": "Ask each dependency, too.", "schema": {"type": "string", "enum": ["true", "false"]}},
 }
+# Statuses of success beside a route's usual one.
+_OTHER_SUCCESSES = {"POST /v1/documents": (200,)}
 _PATH_ID = "The id itself where it is of `[A-Za-z0-9._-]`, else `~` and the base64url of its UTF-8."
 _PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -66,7 +84,7 @@ def description() -> dict[str, Any]:
         "security": [{"bearer": []}],
         "paths": paths,
         "components": {
-            "schemas": {**schemas.get("$defs", {}), "Problem": _PROBLEM},
+            "schemas": {**schemas.get("$defs", {}), **RECORDS, "Problem": _PROBLEM},
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     }
@@ -82,7 +100,10 @@ def _operation(route: Route, path: str) -> dict[str, Any]:
         "operationId": route.answer.__name__,
         "summary": (route.answer.__doc__ or "").splitlines()[0],
         "parameters": ids + queries,
-        "responses": {str(route.status): _success(route), **_refusals()},
+        "responses": {
+            **{str(status): _success(route) for status in (route.status, *_OTHER_SUCCESSES.get(route.key, ()))},
+            **_refusals(),
+        },
     }
     if route.body:
         schema = {"$ref": _REF.format(model=route.body.__name__)}
@@ -96,7 +117,7 @@ def _operation(route: Route, path: str) -> dict[str, Any]:
 def _success(route: Route) -> dict[str, Any]:
     if route.status == HTTPStatus.NO_CONTENT:
         return {"description": "Done."}
-    return _answer("What was asked for.", "application/json", {"type": "object"})
+    return _answer("What was asked for.", "application/json", ANSWERS[route.key])
 
 
 def _refusals() -> dict[str, Any]:

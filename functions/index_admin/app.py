@@ -20,8 +20,8 @@ def read_reindex(services: Runtime, request: Request) -> Response:
 
 def check_drift(services: Runtime, request: Request) -> Response:
     """Count what a user's index lacks and holds too much of; repair it when asked to."""
-    body = parsed(DriftBody, request.body)
-    return Response(drift_read(services.learning.drift.ask(request.principal, body.user_id, repair=body.repair)))
+    body = parsed(DriftBody, request.body or b"{}")
+    return Response(drift_read(services.learning.drift.ask(request.principal, body.owner(), repair=body.repair)))
 
 
 ROUTES = (

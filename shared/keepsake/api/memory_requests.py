@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from keepsake.api.requests import Body, ClearanceGiven, Milliseconds, Name, Spoken, clearance_of
+from keepsake.api.requests import Body, ClearanceGiven, Milliseconds, Name, Spoken, Title, clearance_of
 from keepsake.api.wire import instant
 from keepsake.domain.errors import InvalidRequestError
-from keepsake.domain.knowledge import MAX_TITLE_CHARACTERS, KnowledgeKind
+from keepsake.domain.ids import checked_id
+from keepsake.domain.knowledge import INSTITUTION, KnowledgeKind
 from keepsake.domain.memories.values import USER, MemoryType, SourceType
 from keepsake.domain.search import DocumentKind
 from keepsake.ports.recall import ALL_KINDS, MAX_HITS, RecallRequest
@@ -102,7 +103,7 @@ class DocumentBody(Body):
     `institutional`: for everybody here; only admins may.
     """
 
-    title: Annotated[Name, StringConstraints(max_length=MAX_TITLE_CHARACTERS)]
+    title: Title
     text: Spoken
     kind: KnowledgeKind = KnowledgeKind.REFERENCE
     document_id: str | None = None
@@ -128,10 +129,22 @@ class ReindexBody(Body):
 
 
 class DriftBody(Body):
-    """Whose documents are to be looked at (one's own without a user), and whether what is amiss is to be repaired."""
+    """Whose documents are to be looked at (one's own without a user), and whether what is amiss is to be repaired.
+
+    `institutional`: those that belong to everybody here.
+    """
 
     user_id: str | None = None
+    institutional: bool = False
     repair: bool = False
+
+    def owner(self) -> str | None:
+        """Whose. Raises InvalidIdError, and InvalidRequestError for a user and the institution at once."""
+        if self.user_id is not None and self.institutional:
+            raise InvalidRequestError("user_id or institutional, not both", fields=(("institutional", "beside user_id"),))
+        if self.institutional:
+            return INSTITUTION
+        return None if self.user_id is None else checked_id(self.user_id, "user id")
 
 
 def memory_wish(query: Mapping[str, str]) -> MemoryWish:

@@ -19,6 +19,7 @@ from keepsake.api.wire import rfc_3339
 from keepsake.domain.clearance import OPEN, Clearance
 from keepsake.domain.context import Tier
 from keepsake.domain.errors import InvalidRequestError, ModelNotConfiguredError, TooLargeError
+from keepsake.domain.knowledge import MAX_TITLE_CHARACTERS
 from keepsake.domain.profile import ProfileEdit
 from keepsake.domain.text import has_nul, is_blank
 from keepsake.domain.turns import Role
@@ -78,6 +79,9 @@ def _not_text(kind: str) -> str:
 Spoken = Annotated[str, AfterValidator(_storable), AfterValidator(_spoken)]
 Storable = Annotated[str, AfterValidator(_storable)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), AfterValidator(_spoken), AfterValidator(_single_line)]
+Title = Annotated[
+    str, Field(min_length=1, max_length=MAX_TITLE_CHARACTERS), AfterValidator(_spoken), AfterValidator(_single_line)
+]
 Milliseconds = Annotated[int, BeforeValidator(_zoned), WithJsonSchema({"type": "string", "format": "date-time"})]
 TokenCount = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 

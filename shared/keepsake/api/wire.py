@@ -18,6 +18,8 @@ _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+_DAY_MS = 24 * 3600 * 1000
 
 
 def path_id(given: str, what: str) -> str:
@@ -44,11 +46,11 @@ def timestamp(at_ms: int) -> str:
 
 
 def milliseconds(at: datetime) -> int:
-    """Milliseconds since 1970. Raises ValueError without a zone, and before 1900, which no caller's clock shows."""
+    """Milliseconds since 1970. Raises ValueError without a zone, before 1900, which no caller's clock shows, and after 9999."""
     if at.tzinfo is None:
         raise ValueError("a time without a zone")
-    if at < _EARLIEST:
-        raise ValueError("a time before 1900")
+    if not _EARLIEST <= at <= _LATEST:
+        raise ValueError("a time before 1900 or after 9999")
     return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
@@ -62,7 +64,7 @@ def instant(given: str) -> int:
     # A plus sign that nobody encoded reaches us as a space.
     if not _DAY.fullmatch(given):
         return rfc_3339(re.sub(r" (?=\d\d:\d\d$)", "+", given))
-    return milliseconds(datetime.fromisoformat(given).replace(tzinfo=UTC) + timedelta(days=1)) - 1
+    return milliseconds(datetime.fromisoformat(given).replace(tzinfo=UTC)) + _DAY_MS - 1
 
 
 def page_size(query: Mapping[str, str]) -> int:
