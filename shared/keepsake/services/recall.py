@@ -35,6 +35,7 @@ PER_ARM = 50
 MAX_PENDING_SESSIONS = 8
 MAX_PENDING_TURNS = 100
 _FEW_TERMS = 2
+_MANY_FRESH = 60
 _NOTHING = Found((), FieldStatistics(), FieldStatistics())
 # What readers hear otherwise than others has a document for each of them.
 _OF_EACH_READER = frozenset({DocumentKind.MEMORY, DocumentKind.SUMMARY})
@@ -172,7 +173,11 @@ class Recalling:
             ]
             turns = [read(turn_of, item) for item in reversed(alive)]
             found += fresh_turns(drafts, session_id, turns, principal.clearance, reading.terms)
-        return [one for one in found if _in_time(one.candidate.occurred_at_ms, request)]
+        in_time = [one for one in found if _in_time(one.candidate.occurred_at_ms, request)]
+        if len(in_time) <= _MANY_FRESH:
+            return in_time
+        # Ranking takes time for each; of many, those count that hold, or stand beside, what is asked for.
+        return [one for one in in_time if one.candidate.window_matches]
 
     # ---- One reading of the truth
 
