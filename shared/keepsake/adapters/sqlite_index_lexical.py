@@ -7,7 +7,7 @@ owner's alone, and the counts are exact without positions being kept: a term tha
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ from keepsake.adapters.sqlite_index_schema import SEQUENCE_MASK, IndexTables
 Integers = NDArray[np.int64]
 
 _TURN, _WINDOW = "t", "w"
+_CACHED = 16384  # terms
 # FTS5's ASCII tokenizer leaves these as they are; all else, and the sign of an escape itself, is escaped.
 _NOT_PLAIN = re.compile("[^a-z0-9\x80-\ud7ff\ue001-\U0010ffff]")
 
@@ -62,9 +63,11 @@ def merge(writer: sqlite3.Connection, tables: IndexTables) -> None:
     writer.execute(f"INSERT INTO {tables.lexical} ({tables.lexical}) VALUES ('optimize')")  # noqa: S608
 
 
-def _tokens(owner: int, counts: Counter[str], field: str) -> Iterator[str]:
-    for term, count in counts.items():
-        yield _token(owner, term, field, 0) if count == 1 else " ".join(_tokens_of_count(owner, term, field, count))
+def _tokens(owner: int, counts: Counter[str], field: str) -> list[str]:
+    start, end = f"{owner}o", f"{field}a"
+    # Nearly all terms stand there once.
+    once = [f"{start}{_plain(term)}{end}" for term, count in counts.items() if count == 1]
+    return once + [token for term, count in counts.items() if count > 1 for token in _tokens_of_count(owner, term, field, count)]
 
 
 def _tokens_of_count(owner: int, term: str, field: str, count: int) -> list[str]:
@@ -73,7 +76,12 @@ def _tokens_of_count(owner: int, term: str, field: str, count: int) -> list[str]
 
 def _token(owner: int, term: str, field: str, bit: int) -> str:
     # The digits end at the first "o", and the last two characters are no part of the term: no two tokens can be confused.
-    return f"{owner}o{_NOT_PLAIN.sub(_escaped, term)}{field}{chr(97 + bit)}"
+    return f"{owner}o{_plain(term)}{field}{chr(97 + bit)}"
+
+
+@lru_cache(maxsize=_CACHED)
+def _plain(term: str) -> str:
+    return _NOT_PLAIN.sub(_escaped, term)
 
 
 def _escaped(character: re.Match[str]) -> str:
