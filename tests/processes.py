@@ -75,7 +75,7 @@ class SmallEmbedder:
     def __init__(self, name: str = "small", dimensions: int = 4) -> None:
         self.model = EmbeddingModel(name, dimensions)
 
-    def embed(self, texts: Sequence[SanitizedText], purpose: Purpose) -> tuple[Vector, ...]:
+    def embed(self, texts: Sequence[SanitizedText], purpose: Purpose) -> tuple[Vector, ...]:  # noqa: ARG002 - as the port says
         return tuple(self._vector(each.text) for each in texts)
 
     def _vector(self, text: str) -> Vector:
@@ -94,7 +94,7 @@ class Machine:
     store: DictItemStore = field(default_factory=DictItemStore)
     index: DictSearchIndex = field(default_factory=DictSearchIndex)
     clock: FakeClock = field(default_factory=FakeClock)
-    embedder: Embedder = field(default_factory=lambda: SmallEmbedder())
+    embedder: Embedder = field(default_factory=SmallEmbedder)
     model: LanguageModel | None = None
     settings: Settings | None = None
 

@@ -77,6 +77,7 @@ def _claim_record(claim: Claim) -> dict[str, Any]:
         "ok": claim.confirmed,
         "clear": clearance_record(claim.clearance),
         "n": claim.place or None,
+        "type": claim.type.value if claim.type else None,
     }
     return {name: value for name, value in record.items() if value not in (None, False, [])}
 
@@ -100,6 +101,7 @@ def _claim(record: dict[str, Any]) -> Claim:
         confirmed=record.get("ok", False),
         clearance=clearance_from(record.get("clear", [])),
         place=record.get("n", 0),
+        type=MemoryType(record["type"]) if "type" in record else None,
     )
 
 

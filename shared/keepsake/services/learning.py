@@ -115,6 +115,7 @@ class Learning:
             valid_from_ms=statement.valid_from_ms if stance is Stance.AFFIRMS else None,
             valid_to_ms=statement.valid_to_ms,
             clearance=turn.clearance,
+            type=statement.type,
         )
 
     def value_id(self, slot: Slot, value: str) -> str:

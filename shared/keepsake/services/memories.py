@@ -266,6 +266,7 @@ class MemoryKeeping:
             valid_from_ms=memory.valid_from_ms if held and stance is Stance.AFFIRMS else None,
             confirmed=stance is Stance.AFFIRMS,
             clearance=memory.clearance,
+            type=memory.type,
         )
         return _SlotChange(slot_id, None, lambda claims: claims.with_claims([replace(claim, said_at_ms=self._after_all(claims))]))
 
@@ -293,6 +294,7 @@ class MemoryKeeping:
             valid_to_ms=told.valid_to_ms,
             confirmed=True,
             clearance=told.clearance,
+            type=told.type,
         )
 
     def _change(self, principal: Principal, changes: Sequence[_SlotChange], action: Action) -> list[Claims]:

@@ -53,6 +53,7 @@ class Claim:
     confirmed: bool = False
     clearance: Clearance = OPEN
     place: int = 0
+    type: MemoryType | None = None
 
     @property
     def order(self) -> tuple[int, int, int, str]:
@@ -62,9 +63,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """All that was said of one slot, in order. `repeats` are the ids of claims that said nothing new.
+    """All that was said of one slot, in order. `type` is that of the first claim that has any.
 
-    `forgotten` are ids of values that the user had removed: they are not learned again.
+    `repeats` are the ids of claims that said nothing new. `forgotten` are ids of values that the user had removed: they are not
+    learned again.
     """
 
     slot: Slot
@@ -100,7 +102,8 @@ class Claims:
                 position += 1
         # Of what cannot be thinned the oldest goes: a slot is one item of the store.
         kept = tuple(claims[-MAX_CLAIMS:])
-        return replace(self, claims=kept, repeats=frozenset(sorted(repeats)[:MAX_REPEATS]))
+        memory_type = next((claim.type for claim in kept if claim.type is not None), self.type)
+        return replace(self, type=memory_type, claims=kept, repeats=frozenset(sorted(repeats)[:MAX_REPEATS]))
 
 
 def _only_repeats(before: Claim, claim: Claim, after: Claim) -> bool:

@@ -28,10 +28,12 @@ class _Stint:
     to_ms: int | None = None
     superseded_by: "_Stint | None" = None
     denied: bool = False
+    ended_by: Claim | None = None
     number: int = field(default=1)
 
-    def holds_open(self) -> bool:
-        return self.to_ms is None
+    def goes_on(self, at_ms: int) -> bool:
+        """Whether it was not over then; it may not have begun."""
+        return not self.denied and (self.to_ms is None or self.to_ms > at_ms)
 
 
 def history(slot_id: str, claims: Claims, clearance: Clearance | None = None) -> tuple[Memory, ...]:
@@ -71,7 +73,7 @@ class _Hearing:
 
 
 def _hear(stints: list[_Stint], claim: Claim) -> None:
-    current = next((stint for stint in reversed(stints) if stint.holds_open()), None)
+    current = next((stint for stint in reversed(stints) if stint.goes_on(claim.said_at_ms)), None)
     match claim.stance:
         case Stance.AFFIRMS if claim.valid_to_ms is not None and claim.valid_to_ms <= claim.said_at_ms:
             _hear_of_the_past(stints, claim, claim.valid_to_ms)
@@ -80,6 +82,7 @@ def _hear(stints: list[_Stint], claim: Claim) -> None:
         case Stance.ENDS:
             if current and claim.value_id in ("", current.value_id):
                 current.to_ms = max(current.from_ms, claim.valid_to_ms if claim.valid_to_ms is not None else claim.said_at_ms)
+                current.ended_by = claim
         case Stance.DENIES:
             for stint in stints:
                 if claim.value_id in ("", stint.value_id):
@@ -93,13 +96,19 @@ def _hear_of_the_present(stints: list[_Stint], claim: Claim, current: _Stint | N
         if claim.valid_from_ms is not None:
             _begin(stints, current, claim.valid_from_ms if claim.confirmed else min(current.from_ms, claim.valid_from_ms))
         if claim.valid_to_ms is not None:
-            current.to_ms = claim.valid_to_ms
+            current.to_ms = max(current.from_ms, claim.valid_to_ms)
         return
     begun = _Stint(claim.value_id, [claim], from_ms, claim.valid_to_ms)
-    if current:
-        current.to_ms = max(current.from_ms, from_ms)
-        current.superseded_by = begun
+    for stint in stints:
+        if stint is current or (stint.ended_by and _in_one_breath(stint.ended_by, claim)):
+            stint.superseded_by = begun
+        if stint.goes_on(from_ms) or stint is current:
+            stint.to_ms = max(stint.from_ms, from_ms)
     stints.append(begun)
+
+
+def _in_one_breath(one: Claim, other: Claim) -> bool:
+    return (one.said_at_ms, one.recorded_at_ms) == (other.said_at_ms, other.recorded_at_ms)
 
 
 def _deny(stints: list[_Stint], denied: _Stint) -> None:
@@ -113,8 +122,8 @@ def _deny(stints: list[_Stint], denied: _Stint) -> None:
 
 
 def _ended_by(stints: list[_Stint], stint: _Stint) -> list[_Stint]:
-    """Those that ended because this one began."""
-    taken = (one for one in stints if one.superseded_by is stint and not one.denied)
+    """Those that ended because this one began, and for no other reason."""
+    taken = (one for one in stints if one.superseded_by is stint and not one.denied and not one.ended_by)
     return [one for one in taken if one.to_ms == max(one.from_ms, stint.from_ms)]
 
 
