@@ -103,6 +103,7 @@ def test_a_deleted_document_is_gone_at_once_from_everything(world: World) -> Non
     assert put(world).status == 201
 
 
+@on_sqlite
 @pytest.mark.parametrize("stranger", ["bob", "ada0", "ad"])
 def test_an_own_document_is_nobody_elses(world: World, stranger: str) -> None:
     put(world)

@@ -107,6 +107,7 @@ def test_a_newer_home_takes_the_place_of_the_older_one_and_both_stand_in_the_his
     ]
 
 
+@on_sqlite
 def test_a_past_day_or_time_is_answered_for_as_it_was_then(world: World) -> None:
     told(world, value="Oslo", valid_from="2026-01-10T00:00:00Z")
     world.clock.advance(minutes=1)
@@ -125,6 +126,7 @@ def test_a_past_day_or_time_is_answered_for_as_it_was_then(world: World) -> None
     assert {as_of: values(world.memories(as_of=as_of)) for as_of in expected} == expected
 
 
+@on_sqlite
 def test_an_attribute_of_many_values_keeps_all_of_them(world: World) -> None:
     for value in ("tea", "coffee", "milk"):
         told(world, "likes", value, type="preference")
@@ -199,6 +201,7 @@ def test_a_page_of_a_filtered_list_is_not_empty_while_there_is_something_to_list
 # ---- Correcting, confirming, denying
 
 
+@on_sqlite
 def test_a_corrected_value_takes_the_place_and_the_wrong_one_never_was(world: World) -> None:
     wrong = told(world, value="Oslo", valid_from="2026-01-10T00:00:00Z")
     world.clock.advance(minutes=1)
@@ -355,6 +358,7 @@ def test_a_value_that_held_twice_is_forgotten_with_both_its_times(world: World) 
 # ---- Nobody else's
 
 
+@on_sqlite
 @pytest.mark.parametrize("stranger", ["bob", "ada0", "ad", "ADA", "ada "])
 def test_foreign_unknown_and_odd_ids_are_the_same_404(world: World, stranger: str) -> None:
     memory = told(world)
