@@ -7,7 +7,6 @@ from typing import TypeVar
 import pytest
 
 from keepsake.adapters.sqlite_store import SqliteItemStore
-from keepsake.api.scheduled import RunFailedError
 from keepsake.domain.errors import StoreUnavailableError
 from keepsake.ports.item_store import (
     ConditionFailedError,
@@ -40,6 +39,9 @@ class FailingStore:
 
     def query(self, query: PageQuery) -> Page:
         return self._called(lambda: self._store.query(query))
+
+    def fetch(self, keys: Sequence[Key], pages: Sequence[PageQuery]) -> tuple[Mapping[Key, Item], tuple[Page, ...]]:
+        return self._called(lambda: self._store.fetch(keys, pages))
 
     def query_index(self, index: Index, partition: str, *, limit: int, after: IndexPosition | None = None) -> IndexPage:
         return self._called(lambda: self._store.query_index(index, partition, limit=limit, after=after))
@@ -155,29 +157,4 @@ def test_other_writes_take_effect_whichever_call_fails(
     assert answer.status in (200, 204)
     assert world.artifact("GET").status == (200 if write is put_artifact else 404)
     assert bool(world.call("GET /v1/profile").json["interests"]) is (write is edit_profile)
-    assert world.verify().json["valid"] is True
-
-
-@pytest.mark.parametrize("at", range(24))
-@pytest.mark.parametrize("fault", ["before", "after"])
-def test_a_consolidation_killed_at_any_call_and_run_again_learns_each_turn_once(
-    tmp_path: Path, world: World, failing: FailingStore, at: int, fault: str
-) -> None:
-    undisturbed = World(SqliteItemStore(tmp_path / "other.db"), FakeClock())
-    for each in (world, undisturbed):
-        each.turn(content="I study diabetes.")
-        each.turn(content="Just give me the SQL.")
-    undisturbed.consolidate()
-    failing.calls, failing.fail_at = 0, dict.fromkeys(range(at, at + 3), fault)
-    killed = False
-    try:
-        world.consolidate()
-    except RunFailedError:
-        killed = True
-    failing.fail_at = {}
-    world.consolidate()
-    learned, expected = world.call("GET /v1/profile").json, undisturbed.call("GET /v1/profile").json
-    assert learned["interests"] == expected["interests"]
-    assert learned["preferences"] == expected["preferences"]
-    assert killed or at > 0
     assert world.verify().json["valid"] is True

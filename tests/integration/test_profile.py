@@ -11,7 +11,7 @@ from tests.world import World
 def test_consolidation_folds_what_was_said_into_the_profile(world: World) -> None:
     for text in ("I study diabetes.", "Just give me the SQL for the diabetes cohort.", "And cardiovascular outcomes?"):
         world.turn(content=text)
-    assert world.consolidate() == {"sessions": 1, "turns": 3, "left": 0, "complete": True}
+    assert world.consolidate() == 0
     profile = world.call("GET /v1/profile").json
     assert "diabetes" in [interest["name"] for interest in profile["interests"]]
     world.clock.advance(minutes=60)
@@ -26,15 +26,23 @@ def test_consolidating_again_changes_nothing(world: World) -> None:
     world.turn(content="I study diabetes.")
     world.consolidate()
     once = world.call("GET /v1/profile").json
-    assert world.consolidate() == {"sessions": 0, "turns": 0, "left": 0, "complete": True}
+    assert world.plan() == {"sent": 0, "waiting": 0, "complete": True, "needs_reindex": False}
+    assert world.work() == 0
     assert world.call("GET /v1/profile").json == once
 
 
 def test_only_turns_since_the_last_run_are_folded_in(world: World) -> None:
     world.turn(content="I study diabetes.")
     world.consolidate()
+    once = weights(world)
     world.turn(content="I study asthma.")
-    assert world.consolidate()["turns"] == 1
+    world.consolidate()
+    assert weights(world)["diabetes"] == once["diabetes"]
+    assert set(weights(world)) > set(once)
+
+
+def weights(world: World) -> dict[str, float]:
+    return {interest["name"]: interest["weight"] for interest in world.call("GET /v1/profile").json["interests"]}
 
 
 def test_what_the_assistant_and_tools_said_is_not_learned(world: World) -> None:
@@ -64,23 +72,33 @@ def test_a_profile_is_edited_and_reset_by_its_owner(world: World) -> None:
 
 def test_a_run_that_is_out_of_time_leaves_the_rest_pending(world: World) -> None:
     world.turn(content="I study diabetes.")
-    assert world.consolidate(remaining_ms=0) == {"sessions": 0, "turns": 0, "left": 0, "complete": False}
-    assert world.consolidate()["sessions"] == 1
+    assert world.plan(remaining_ms=0) == {"sent": 0, "waiting": 0, "complete": False, "needs_reindex": False}
+    world.plan()
+    assert world.work(remaining_ms=0) == 0  # begun and not done: no failure of the message
+    assert world.call("GET /v1/profile").json["interests"] == []
+    world.clock.advance(minutes=6)
+    world.consolidate()
+    assert world.call("GET /v1/profile").json["interests"] != []
 
 
-def test_a_session_that_cannot_be_read_keeps_no_other_waiting(world: World) -> None:
+@pytest.mark.parametrize("everything", [True, False])
+def test_a_session_that_cannot_be_read_keeps_no_other_waiting_and_is_not_passed_over(world: World, everything: bool) -> None:
     for user in ("ada", "bob", "cyd"):
         world.turn(content="I study diabetes.", user=user)
     header = Keys("bob", world.runtime.keyed).header("s1")
     broken = world.store.get_many([header])[header]
     world.store.transact([Put(replace(broken, attributes={**broken.attributes, "watermark": "junk"}))])
-    assert world.consolidate() == {"sessions": 2, "turns": 2, "left": 1, "complete": True}
+    world.clock.advance(minutes=60)
+    assert world.plan(everything=everything)["sent"] == 3
+    assert world.work() == 1
+    learned = {user: bool(world.call("GET /v1/profile", user=user).json["interests"]) for user in ("ada", "bob", "cyd")}
+    assert learned == {"ada": True, "bob": False, "cyd": True}
 
 
 def test_a_run_that_breaks_tells_its_kind_and_place_and_no_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.turn(content="canary words")
     with pytest.raises(RunFailedError) as failed:
-        world.consolidate(remaining_ms="canary")  # type: ignore[arg-type]
+        world.plan(remaining_ms="canary")  # type: ignore[arg-type]
     assert str(failed.value).startswith("TypeError at ")
     assert failed.value.__cause__ is None
     assert "canary" not in str(failed.value) + capsys.readouterr().out
@@ -90,4 +108,7 @@ def test_a_run_that_breaks_tells_its_kind_and_place_and_no_words(world: World, c
 def test_long_sessions_are_folded_page_by_page(world: World) -> None:
     for number in range(230):
         world.turn(content=f"diabetes number {number}")
-    assert world.consolidate()["turns"] == 230
+    world.plan()
+    assert (len(world.queue.sent), world.work()) == (1, 0)
+    assert world.plan() == {"sent": 0, "waiting": 0, "complete": True, "needs_reindex": False}
+    assert weights(world)["diabetes"] > 100

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from keepsake.domain.errors import QueueUnavailableError
+from keepsake.domain.errors import CorruptItemError, QueueUnavailableError
 from keepsake.domain.hashing import KeyedHash
 from keepsake.ports.item_store import MAX_GET, Item, ItemStore, Key
 from keepsake.ports.surroundings import Clock
@@ -82,9 +82,13 @@ class Planner:
                 yield self._message(item, shard, str(self.clock.now_ms()) if everything else "")
 
     def _is_due(self, item: Item) -> bool:
-        if session_of(item.key) is None:
-            return bool(read(outbox_of, item).refs)
-        header = read(header_of, item)
+        """Whether it is time. What does not read back is due at once: the worker's failures are set aside, and seen."""
+        try:
+            if session_of(item.key) is None:
+                return bool(read(outbox_of, item).refs)
+            header = read(header_of, item)
+        except CorruptItemError:
+            return True
         return header.is_due(self.clock.now_ms(), idle_ms=self.policy.idle_ms, turns=self.policy.turns)
 
     def _message(self, item: Item, shard: str, asked: str) -> WorkMessage:
