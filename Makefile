@@ -65,6 +65,14 @@ opensearch-test: $(VENV)/.dev ## Run the index's tests on a real OpenSearch node
 bench: $(VENV)/.dev ## Report what a turn costs, in some minutes (ARGS="--quick" for a look)
 	@$(BIN)/python -m tests.benchmarks.turn $(ARGS)
 
+.PHONY: bench-learning
+bench-learning: $(VENV)/.dev ## Report what consolidation costs (ARGS="--sessions 10 --growth 3" for a look)
+	@$(BIN)/python -m tests.benchmarks.consolidation $(ARGS)
+
+.PHONY: bench-recall
+bench-recall: $(VENV)/.dev ## Report what recall finds and costs (KEEPSAKE_BENCH_DATA names data to ask about)
+	@$(BIN)/python -m tests.benchmarks.recall $(ARGS)
+
 .PHONY: check
 check: $(VENV)/.dev ## Check style, types and import rules
 	@$(BIN)/ruff check .

@@ -1,7 +1,10 @@
 """Turns taken inside this process: by the function's handler as Lambda calls it, and by the service below it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Any, Protocol
 
 from keepsake import bootstrap
@@ -128,6 +131,16 @@ class ByService:
         """See Taker."""
         turns, command = self.runtime.turns, TakeTurn(SESSION, role, text, WindowWish())
         return lambda: turns.take(Principal(USER), command)
+
+
+@contextmanager
+def logs_unread() -> Iterator[None]:
+    """Log lines and metrics are written as they are when deployed, to where nobody reads them.
+
+    Begun before a function is loaded: its log goes where output goes then.
+    """
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        yield
 
 
 def turn_event(template: Mapping[str, Any], role: Role, text: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ _FACTS = (
     "On 3 May 2024 I travelled to {place}.",
 )
 _WORK = ("nurse", "carpenter", "teacher", "pilot", "baker", "gardener", "lawyer", "painter")
-_SYLLABLES = ("ba", "cor", "den", "eli", "fal", "gra", "hum", "iso", "jen", "kel", "lam", "mor", "nis", "olu", "pra", "rez")
+SYLLABLES = ("ba", "cor", "den", "eli", "fal", "gra", "hum", "iso", "jen", "kel", "lam", "mor", "nis", "olu", "pra", "rez")
 FACTS = 3  # turns of a session that state something
 
 
@@ -54,4 +54,4 @@ class Talk:
 
     def _name(self) -> str:
         """One of some thousands: now and then one comes again."""
-        return "".join(self._chance.choices(_SYLLABLES, k=3)).capitalize()
+        return "".join(self._chance.choices(SYLLABLES, k=3)).capitalize()

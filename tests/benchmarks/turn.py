@@ -8,8 +8,8 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
@@ -20,7 +20,7 @@ from keepsake.adapters.learning_files import load_recall_gate
 from keepsake.adapters.sqlite_store import SqliteItemStore
 from keepsake.domain.turns import Role
 from tests.benchmarks import candidates, cold_start, costs, service, steps
-from tests.benchmarks.in_process import ByHandler, ByService, Taker, TimedStore
+from tests.benchmarks.in_process import ByHandler, ByService, Taker, TimedStore, logs_unread
 from tests.benchmarks.measuring import LOOP_NAME, Sample, in_turn, loop, spread, table
 from tests.benchmarks.passages import Unasking, english
 from tests.fakes import DictItemStore
@@ -62,7 +62,7 @@ def _turns(count: int, rounds: int) -> str:
         folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="keepsake-bench-")))
         over_http = closing.enter_context(service.served(folder))
         memory = {"after its start": over_http.resident_mb()}
-        closing.enter_context(_logs_unread())  # before the function is loaded: its log goes where output goes then
+        closing.enter_context(logs_unread())  # before the function is loaded: its log goes where output goes then
         stores = [TimedStore(_sqlite(folder / name, closing)) for name in ("handler.db", "service.db")]
         takers: dict[str, Taker] = {
             _SQLITE_HANDLER: ByHandler(stores[0]),
@@ -131,13 +131,6 @@ def _sqlite(path: Path, closing: ExitStack) -> SqliteItemStore:
     store = SqliteItemStore(path)
     closing.callback(store.close)
     return store
-
-
-@contextmanager
-def _logs_unread() -> Iterator[None]:
-    """Log lines and metrics are written as they are when deployed, to where nobody reads them."""
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-        yield
 
 
 if __name__ == "__main__":
