@@ -108,6 +108,25 @@ def test_oslo_in_january_and_rome_in_march(world: World) -> None:
 
 
 @on_sqlite
+def test_what_is_yet_to_come_is_not_told_as_if_it_were_so_and_what_ends_one_day_is_until_then(world: World) -> None:
+    tell(world, "home", "Oslo")
+    world.clock.advance(minutes=1)
+    tell(world, "home", "Rome", valid_from="2026-12-01T00:00:00Z")
+    tell(world, "employer", "Acme", valid_to="2026-12-01T00:00:00Z")
+    for days, home, left in ((1, "Oslo", "Rome"), (90, "Rome", "Oslo")):
+        world.clock.advance(minutes=days * 24 * 60)
+        for _ in range(2):
+            told = world.turn(f"after {days}", "Good morning.").json["context"]["text"]
+            assert f"home: {home}" in told
+            assert f"home: {left}" not in told
+            assert ("employer: Acme" in told) == (home == "Oslo")
+            assert texts(hits(world, "Where do I live?", "memory"))[:1] == [f"home: {home}"]
+            known = texts(hits(world, "What do you know about me?"))
+            assert sorted(known) == (["employer: Acme", "home: Oslo"] if home == "Oslo" else ["home: Rome"])
+            world.work()
+
+
+@on_sqlite
 def test_what_is_old_or_unsure_comes_with_a_question_and_what_is_neither_without(world: World) -> None:
     tell(world, "home", "Oslo")
     (fresh,) = hits(world, "Where do I live?", "memory")

@@ -39,7 +39,7 @@ class Digest:
         # Also what holds no longer lends its names: whoever learns of its beginning and its end at once knows them, too.
         naming = [*kept, *(memory for memories in slots.values() for memory in memories)]
         for memories in slots.values():
-            kept += [replace(memory, sources=memory.sources[-1:]) for memory in memories if memory.valid_to_ms is None]
+            kept += [replace(memory, sources=memory.sources[-1:]) for memory in _standing(memories)]
         digest = replace(self, entries=_bounded(kept), names={name: at for name, at in self.names.items() if name not in gone})
         return digest.knowing((name, memory.last_said_ms) for memory in naming for name in names_of(memory))
 
@@ -56,6 +56,16 @@ class Digest:
     def visible(self, clearance: Clearance) -> "Digest":
         """What a reader of the clearance hears. Names tell that something is known: they are of open memories only."""
         return replace(self, entries=tuple(memory for memory in self.entries if memory.is_for(clearance)))
+
+    def holding(self, at_ms: int) -> "Digest":
+        """What holds at that time: the end of something may lie ahead, and its beginning, too."""
+        return replace(self, entries=tuple(memory for memory in self.entries if memory.holds_at(at_ms)))
+
+
+def _standing(memories: Sequence[Memory]) -> list[Memory]:
+    """Those of a slot that were not over yet when the last of it was heard."""
+    standing = (memory for memory in memories if memory.valid_to_ms is None or memory.valid_to_ms > memory.known_ms)
+    return [memory for memory in standing if not memory.denied]
 
 
 def weight(memory: Memory) -> float:

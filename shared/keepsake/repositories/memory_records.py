@@ -134,6 +134,7 @@ def _memory_record(memory: Memory) -> list[Any]:
         clearance_record(memory.clearance),
         clearance_record(memory.heard),
         [clearance_record(clearance) for clearance in memory.unheard],
+        memory.valid_to_ms,
     ]
 
 
@@ -148,7 +149,7 @@ def _memory(record: list[Any]) -> Memory:
         confidence=record[6],
         importance=record[7],
         valid_from_ms=record[8],
-        valid_to_ms=None,
+        valid_to_ms=record[19],
         recorded_at_ms=record[9],
         made_by=MadeBy(record[10]),
         sources=tuple(_source(source) for source in record[11]),

@@ -85,16 +85,14 @@ class ContextWindows:
             welcome=welcome_back(known) if welcome else None,
             items=(
                 *(self._item(number, item) for number, item in enumerate(wish.items)),
-                *(
-                    item.counted(self.tokens.count)
-                    for item in remembered_items(remembered.digest.visible(cleared), remembered.hits)
-                ),
+                *self._remembered(cleared, remembered),
             ),
         )
         return assemble(request, self.tokens.count)
 
     def _remembered(self, clearance: Clearance, remembered: Remembered) -> tuple[ContextItem, ...]:
-        items = remembered_items(remembered.digest.visible(clearance), visible(clearance, remembered.hits))
+        known = remembered.digest.visible(clearance).holding(self.clock.now_ms())
+        items = remembered_items(known, visible(clearance, remembered.hits))
         return tuple(item.counted(self.tokens.count) for item in items)
 
     def _item(self, number: int, item: HostItem) -> ContextItem:

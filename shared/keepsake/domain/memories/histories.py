@@ -61,15 +61,17 @@ def readings(slot_id: str, claims: Claims) -> tuple[Memory, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Hearing:
-    """What clearance it takes to hear some claims of a slot, and the clearances of the others."""
+    """What clearance it takes to hear some claims of a slot, the clearances of the others, and when the last of them came."""
 
     heard: Clearance
     unheard: tuple[Clearance, ...]
+    known_ms: int
 
     @classmethod
     def of(cls, heard: Sequence[Claim], said: Sequence[Claim]) -> "_Hearing":
         joined = reduce(Clearance.joined, (claim.clearance for claim in heard), OPEN)
-        return cls(joined, tuple(dict.fromkeys(claim.clearance for claim in said if not joined.covers(claim.clearance))))
+        unheard = dict.fromkeys(claim.clearance for claim in said if not joined.covers(claim.clearance))
+        return cls(joined, tuple(unheard), max((claim.recorded_at_ms for claim in heard), default=0))
 
 
 def _hear(stints: list[_Stint], claim: Claim) -> None:
@@ -201,6 +203,7 @@ def _memory(claims: Claims, stint: _Stint, names: dict[int, str], hearing: _Hear
         denied=stint.denied,
         superseded_by=names.get(id(stint.superseded_by)) if stint.superseded_by else None,
         clearance=clearance,
+        known_ms=hearing.known_ms,
         heard=hearing.heard,
         unheard=hearing.unheard,
     )

@@ -104,6 +104,7 @@ class Memory:
 
     A memory is what one reader hears of its slot: `heard` is the clearance that it takes to hear just that, `unheard` are those
     of what was said of the slot besides. Whoever may hear that too hears another history.
+    `known_ms` is when the last of it reached us.
     """
 
     memory_id: str
@@ -126,6 +127,7 @@ class Memory:
     denied: bool = False
     superseded_by: str | None = None
     clearance: Clearance = OPEN
+    known_ms: int = 0
     heard: Clearance = OPEN
     unheard: tuple[Clearance, ...] = ()
 
