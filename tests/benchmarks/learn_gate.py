@@ -26,7 +26,7 @@ DATA_FOLDER = ROOT / "tests" / "data"
 GIVEN, MORE, FRESH = "recall_turns.jsonl", "recall_turns_more.jsonl", "recall_turns_fresh.jsonl"
 SOURCES = (GIVEN, MORE, FRESH)
 
-PENALTY = 3.0
+PENALTY = 4.0
 TOWARDS_SEARCHING = 0.5  # added to the bias: a search too many costs milliseconds, one too few costs the memory
 _BIAS_PENALTY = 0.01
 _ROUNDS = 3

@@ -100,8 +100,8 @@ class Consolidation:
         now_ms, user_id = self.clock.now_ms(), lease.user_id
         snapshot = self.sessions.load(user_id, page.session_id, now_ms=now_ms, buffer=False)
         header = snapshot.header.value
-        if header is None:
-            raise LeaseLostError("the session was erased while this was under way")
+        if header is None or snapshot.fence.revision > lease.fence.revision:
+            raise LeaseLostError("something of the user was erased while this was under way")
         if header.watermark_ms >= page.end_ms:
             return  # an unanswered write of ours had taken effect
         moved = header.consolidated(page.end_ms, len(page.turns))

@@ -46,7 +46,7 @@ class Work:
             told = self.reconciling.empty_outbox(user_id, until_ms=until_ms)
             return {"documents": told.documents, "removed": told.removed, "refused": told.refused}
         report = self.consolidation.consolidate(user_id, session_id, until_ms=until_ms)
-        drift = self.drift.check_daily(user_id) if report.complete else None
+        drift = self.drift.check_daily(user_id) if report.complete and report.turns else None
         return {
             "turns": report.turns,
             "memories": report.memories,
