@@ -83,7 +83,7 @@ class Consolidation:
         if page.turns:
             learned = self.learning.learn(lease, page)
             if indexing := self.learning.indexing:
-                difference = self.learning.difference(lease, page, learned.touched, indexing)
+                difference = self.learning.difference(lease, page, learned, indexing)
                 indexed = indexing.put(lease, difference.drafts)
                 removed = indexing.removed_writes(lease, difference.gone)
         self.retrying.call(lambda: self._finish(lease, page, indexed, removed))

@@ -34,12 +34,14 @@ from keepsake.services.statements import StatementSource
 class LearnedPage:
     """What a page has left to be indexed: the slots of memory it touched. `changed` counts those that it changed.
 
-    `dropped` counts what a model answered that could not be believed.
+    `dropped` counts what a model answered that could not be believed. `turns` are the drafts of its turns, None where the page
+    was learned before a crash.
     """
 
     touched: tuple[str, ...]
     changed: int = 0
     dropped: int = 0
+    turns: Sequence[Draft] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +70,20 @@ class PageLearning:
         digest = self.memories.load(lease.user_id).digest.value or Digest()
         extracted = self.source.statements(lease.user_id, page, digest.entries)
         found = self.learning.from_turns(lease.user_id, page.session_id, page.turns, extracted.statements)
-        changed = self.leased.retrying.call(lambda: self._write(lease, page, found))
-        return LearnedPage(tuple(one.slot_id for one in found), changed, sum(extracted.dropped.values()))
+        turns = self._turn_drafts(lease, page, self.indexing) if self.indexing else []
+        changed = self.leased.retrying.call(lambda: self._write(lease, page, found, turns))
+        return LearnedPage(tuple(one.slot_id for one in found), changed, sum(extracted.dropped.values()), turns)
 
-    def difference(self, lease: Lease, page: Page, touched: Sequence[str], indexing: Indexing) -> Difference:
+    def difference(self, lease: Lease, page: Page, learned: LearnedPage, indexing: Indexing) -> Difference:
         """All that the index is to be told of a learned page: its turns and those before it whose windows it completes, the
         session's summary, and the memories it touched.
         """
-        drafts = self._turn_drafts(lease, page, self._chunks(page), indexing)
+        drafts = [*(self._turn_drafts(lease, page, indexing) if learned.turns is None else learned.turns)]
         summary = self._summary(lease, page.session_id).value
         if summary:
             drafts += self._drafts(lease).summary(page.session_id, summary)
         gone: list[Pointer] = []
-        slots = self.memories.slots(lease.user_id, touched, lease.fence)
+        slots = self.memories.slots(lease.user_id, learned.touched, lease.fence)
         for slot_id, found in slots.items():
             memories = readings(slot_id, found.value) if found.value else ()
             wanted = self._drafts(lease).memories(memories)
@@ -98,7 +101,7 @@ class PageLearning:
         names = {draft.document_id for draft in wanted}
         return [pointer for pointer in there if pointer.document_id not in names]
 
-    def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims]) -> int:
+    def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims], turns: Sequence[Draft]) -> int:
         """Write all of it; how many slots of memory changed."""
         state = self.memories.load(lease.user_id)
         slots = self.memories.slots(lease.user_id, (one.slot_id for one in found), lease.fence)
@@ -109,7 +112,7 @@ class PageLearning:
         learned = (before.value or LearnedSession(summary)).extended(summary, page.turns, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
         digest = known.with_slots(_as_they_are(found, slots, changed)).knowing(self._named(page))
-        writes = self._writes(lease, page, changed, learned)
+        writes = self._announced(lease, page, changed, learned, turns) + self._kept(lease, page, changed)
         if digest != state.digest.value:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
         writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
@@ -122,26 +125,30 @@ class PageLearning:
             if turn.role is Role.USER and turn.clearance.is_open:
                 yield from ((name, turn.occurred_at_ms) for name in entities_in(turn.text, self.entities))
 
-    def _writes(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], learned: LearnedSession) -> list[Write]:
-        """Pointers, archive and slots, in this order."""
+    def _announced(
+        self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], learned: LearnedSession, turns: Sequence[Draft]
+    ) -> list[Write]:
+        """The pointers of all that will be indexed."""
+        if self.indexing is None:
+            return []
+        drafts = [*turns, *self._drafts(lease).summary(page.session_id, learned)]
+        for slot in changed:
+            drafts += self._drafts(lease).memories(slot.memories)
+        return [*self.indexing.announced(lease.user_id, drafts, lease.fence)]
+
+    def _kept(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot]) -> list[Write]:
+        """Archive and slots. Archived turns live as long from their own arrival as all others."""
         user_id, fence = lease.user_id, lease.fence
-        chunks = self._chunks(page)
-        writes: list[Write] = []
-        if self.indexing:
-            drafts = self._turn_drafts(lease, page, chunks, self.indexing)
-            drafts += self._drafts(lease).summary(page.session_id, learned)
-            for slot in changed:
-                drafts += self._drafts(lease).memories(slot.memories)
-            writes += self.indexing.announced(user_id, drafts, fence)
-        # Archived turns live as long from their own arrival as all others.
-        writes += [
-            self.long_term.put_chunk(user_id, chunk, chunk.turns[-1].timestamp_ms + self.archive_ms, fence) for chunk in chunks
+        writes: list[Write] = [
+            self.long_term.put_chunk(user_id, chunk, chunk.turns[-1].timestamp_ms + self.archive_ms, fence)
+            for chunk in self._chunks(page)
         ]
         writes += [self.memories.put_slot(user_id, slot.slot_id, slot.claims, slot.replaced, fence) for slot in changed]
         return writes
 
-    def _turn_drafts(self, lease: Lease, page: Page, chunks: Sequence[ArchiveChunk], indexing: Indexing) -> list[Draft]:
+    def _turn_drafts(self, lease: Lease, page: Page, indexing: Indexing) -> list[Draft]:
         """Drafts of a page's turns, and of those before it whose windows reach into it; none without an archive."""
+        chunks = self._chunks(page)
         if not chunks:
             return []
         makes = self._drafts(lease)
