@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 
 from keepsake.adapters.learning_files import load_recall_gate
 from tests.benchmarks.learn_gate import (
+    FRESH,
     GIVEN,
     MORE,
     Example,
@@ -73,17 +74,21 @@ def _kind(name: str) -> Callable[[Example], bool]:
 
 
 def _ways(examples: Sequence[Example], weighed: Floats) -> list[list[str]]:
-    given, more = ([each for each in examples if each.source == name] for name in (GIVEN, MORE))
+    given, more, fresh = ([each for each in examples if each.source == name] for name in (GIVEN, MORE, FRESH))
     leaving_out = by_language(examples)
     return [
         ["given turns, plain", *judged(given, weigh(given, learn(examples)))],
         ["given turns, cross-validated", *judged(examples, weighed, _set(GIVEN))],
         ["given turns, language left out", *judged(examples, leaving_out, _set(GIVEN))],
-        ["given turns, learned from the others", *judged(given, weigh(given, learn(more)))],
+        ["given turns, learned from the others", *judged(given, weigh(given, learn([*more, *fresh])))],
         ["more turns, plain", *judged(more, weigh(more, learn(examples)))],
         ["more turns, cross-validated", *judged(examples, weighed, _set(MORE))],
         ["more turns, language left out", *judged(examples, leaving_out, _set(MORE))],
         ["more turns, learned from the given", *judged(more, weigh(more, learn(given)))],
+        ["fresh turns, plain", *judged(fresh, weigh(fresh, learn(examples)))],
+        ["fresh turns, cross-validated", *judged(examples, weighed, _set(FRESH))],
+        ["fresh turns, language left out", *judged(examples, leaving_out, _set(FRESH))],
+        ["fresh turns, learned from the others", *judged(fresh, weigh(fresh, learn([*given, *more])))],
     ]
 
 

@@ -27,7 +27,7 @@ GIVEN, MORE, FRESH = "recall_turns.jsonl", "recall_turns_more.jsonl", "recall_tu
 SOURCES = (GIVEN, MORE, FRESH)
 
 PENALTY = 4.0
-TOWARDS_SEARCHING = 0.5  # added to the bias: a search too many costs milliseconds, one too few costs the memory
+TOWARDS_SEARCHING = 0.7  # added to the bias: unseen turns show fewer cues, and a search too few costs the memory
 _BIAS_PENALTY = 0.01
 _ROUNDS = 3
 _STEPS = 30

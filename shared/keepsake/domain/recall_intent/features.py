@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keepsake.domain.recall_intent.cues import UNSPACED_LANGUAGES, plain
-from keepsake.domain.recall_intent.reading import MAX_READ, Sentence
+from keepsake.domain.recall_intent.reading import LATIN_LANGUAGES, MAX_READ, Sentence
 
 _OPENING = 2  # words within which a sentence shows what it is
 _OPENING_CHARACTERS = 6
@@ -19,6 +19,9 @@ _CONTENT = 4  # letters of a word that carries content
 _ASKING = frozenset({"what", "when", "which", "where"})
 
 _ASKING_ANYWHERE = UNSPACED_LANGUAGES | {"hi"}  # languages whose questions keep the order of statements
+
+_ORDERING = ("order", "task")
+_WISHING = ("resume", "lets", "inform", "keep", "howto", "recall")
 
 Values = dict[str, bool]
 
@@ -40,6 +43,39 @@ class _View:
 
     def any(self, *kinds: str) -> bool:
         return any(map(self.sentence.found.__contains__, kinds))
+
+    def kin(self, *, own: bool) -> bool:
+        """Whether it speaks of what belongs to a life, and, where there are articles, of a certain one and no kind of it."""
+        return self.has("kin") and (
+            own or self.sentence.named or self.has("definite") or self.sentence.language not in LATIN_LANGUAGES
+        )
+
+    @property
+    def told(self) -> bool:
+        """Whether it begins with its subject, as statements do and orders do not."""
+        return self.sentence.found.get("subject", 1) < 1 and not self.sentence.asks
+
+    @property
+    def own_object(self) -> bool:
+        """Whether an order is about what belongs to the speaker: its verb, and at once a possessive."""
+        return self._object("my", "our")
+
+    @property
+    def definite_object(self) -> bool:
+        """Whether an order is about a definite thing that nobody has named before."""
+        return not self.earlier and not self.opens("keep") and self._object("definite")
+
+    def _object(self, *kinds: str) -> bool:
+        verb = min(self.sentence.found.get(kind, _OPENING) for kind in _ORDERING)
+        first = min(self.sentence.found.get(kind, len(self.sentence.tokens)) for kind in kinds)
+        return verb < _OPENING and verb < first <= verb + _OPENING and not self.sentence.asks
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it begins as orders and wishes do; where verbs stand last, whether it has such a verb."""
+        if self.sentence.language in _ASKING_ANYWHERE:
+            return self.any(*_ORDERING, *_WISHING)
+        return any(map(self.opens, _ORDERING)) or any(map(self.opens, _WISHING)) or self.has("please")
 
     @property
     def yesno(self) -> bool:
@@ -92,8 +128,8 @@ def _of_the_speaker(view: _View, question: bool, own: bool) -> Values:
         "q_my": question and my,
         "q_i": question and i,
         "q_we": question and we,
-        "q_kin": question and view.has("kin"),
-        "kin_life_q": question and view.has("kin") and view.has("life"),
+        "q_kin": question and view.kin(own=own),
+        "kin_life_q": question and view.kin(own=own) and view.has("life"),
         "i_statement": i and not question,
         "my_statement": my and not question,
         "our_q": our and question,
@@ -102,8 +138,11 @@ def _of_the_speaker(view: _View, question: bool, own: bool) -> Values:
         "we_past_order": not question and not says and we and view.has("past"),
         "i_past_order": not question and not says and i and view.has("past"),
         "you_past": view.has("you") and view.has("past") and own,
+        "own_object": view.own_object,
+        "ordered": view.ordered and not question,
+        "statement": not question and not view.ordered and (i or my or we or view.any("past", "subject")),
         "says": says,
-        "says_plain": says and not view.any("lost", "recall", "tell", "resume", "lets", "howto", "reference"),
+        "says_plain": says and not view.any("lost", "recall", "tell", "resume", "lets", "howto", "reference", "inform"),
     }
 
 
@@ -123,6 +162,7 @@ def _of_talk(view: _View, question: bool, own: bool) -> Values:
         "tell_other_q": tell and question and not own,
         "tell_then": tell and view.has("then"),
         "again_q": view.has("again") and question,
+        "again_order": view.has("again") and not question and not view.told and not view.earlier,
     }
 
 
@@ -137,6 +177,7 @@ def _of_memory(view: _View, question: bool, own: bool) -> Values:
         "aboutme": aboutme,
         "aboutme_store": aboutme and store,
         "aboutme_q": aboutme and question,
+        "aboutme_order": aboutme and not question and view.ordered,
         "ofme": view.has("ofme") and (store or you),
         "store": store,
         "store_you": store and you,
@@ -150,12 +191,24 @@ def _of_the_past(view: _View, question: bool, own: bool) -> Values:
         "then_own_q": then and own and question,
         "then_own_said": then and own and not question,
         "then_q": then and question,
+        "then_order": then and not question and view.ordered,
         "past_q": past and question,
         "past_statement": past and not question,
         "reference": reference,
         "reference_q": reference and question,
         "reference_past": reference and (past or then),
         "reference_own": reference and own,
+        "definite_object": view.definite_object,
+        **_relative(view, question),
+    }
+
+
+def _relative(view: _View, question: bool) -> Values:
+    relative = view.has("relative") and not view.has("conjoined") and not view.opens("keep")
+    return {
+        "relative_q": relative and question,
+        "relative_order": relative and not question and not view.told,
+        "relative_said": relative and not question and view.told,
     }
 
 
@@ -168,7 +221,7 @@ def _of_former_work(view: _View, question: bool, own: bool) -> Values:
         "same_past": same and (then or view.has("past")),
         "same_order": same and not question,
         "same_said": same and says,
-        "modelled": view.has("modelled") and not question and not says,
+        "modelled": view.has("modelled") and not question and not says and not view.told,
         "modelled_q": view.has("modelled") and question,
         "resume": resume,
         "resume_open": view.opens("resume"),
@@ -190,6 +243,7 @@ def _of_the_world(view: _View, question: bool, own: bool) -> Values:
     return {
         "encyclopedic_q": encyclopedic and question,
         "general_q": encyclopedic and question and not own,
+        **_definite(view, question),
         "impersonal": question and not of_the_past and not about_somebody,
         "bare_question": question and not own and not about_somebody and not view.any("then", "tell"),
         "howto": view.has("howto"),
@@ -199,15 +253,25 @@ def _of_the_world(view: _View, question: bool, own: bool) -> Values:
     }
 
 
+def _definite(view: _View, question: bool) -> Values:
+    """Questions about one thing that is neither known to everybody nor named before."""
+    unknown = question and not view.earlier and not view.sentence.public and not view.any("encyclopedic", "rhetoric", "mention")
+    return {
+        "definite_yesno_q": unknown and view.yesno and view.sentence.found.get("definite", _BRIEF) <= _OPENING,
+        "definite_past_q": unknown and view.opens("interrogative") and view.has("past") and view.has("definite"),
+    }
+
+
 def _of_somebody(view: _View, question: bool) -> Values:
     sentence, life = view.sentence, view.has("life")
     return {
         "life_q": life and question,
+        "update_q": view.has("update") and question,
         "given": sentence.given,
         "given_q": sentence.given and question,
         "unknown_name_q": sentence.named and not sentence.given and question,
         "named_life": sentence.named and life and question,
-        "titled_q": view.has("title") and question,
+        "titled_q": view.has("title") and sentence.named and question,
         "owner_q": sentence.owner and question,
         "record": sentence.record,
         "record_q": sentence.record and question,
@@ -222,6 +286,7 @@ def _of_no_past(view: _View) -> Values:
         "task_plain": opens_task and not view.any("same", "then", "tell", "our"),
         "keep": view.has("keep"),
         "keep_open": view.opens("keep"),
+        "keep_said": view.opens("keep") and not view.sentence.asks,
         "style": view.has("style"),
         "style_short": view.has("style") and view.sentence.size <= _BRIEF,
         "thanks": view.has("thanks"),
@@ -230,6 +295,7 @@ def _of_no_past(view: _View) -> Values:
         "greet_open": view.opens("greet"),
         "rhetoric": view.has("rhetoric"),
         "rhetoric_own": view.has("rhetoric") and view.any("i", "my", "we"),
+        "sweeping_q": view.has("sweeping") and not view.any("tell", "lost", "recall"),
         "mention": view.has("mention"),
         "quotes": view.sentence.quotes,
         "code": view.code,
@@ -239,7 +305,7 @@ def _of_no_past(view: _View) -> Values:
 
 
 def _in_context(view: _View) -> Values:
-    context = bool(view.earlier)
+    context, own = bool(view.earlier), view.any("i", "my", "we", "me")
     covered = context and _covered(view.sentence, view.earlier)
     return {
         "context": context,
@@ -247,8 +313,11 @@ def _in_context(view: _View) -> Values:
         "joining_context": context and view.opens("joining"),
         "short_context": context and view.sentence.size <= _SHORT,
         "just_said": context and view.has("just"),
+        "again_context": context and view.any("again", "same", "resume") and not own,
+        "question_context": context and not own and not view.any("then", "tell") and not view.sentence.named,
         "covered": covered,
         "covered_talk": covered and view.has("tell") and not view.has("then"),
+        "talk_context": context and view.has("tell") and not view.has("then"),
     }
 
 

@@ -25,7 +25,7 @@ _LETTERS_OF_A_WORD = 3  # one sign of a script without spaces says as much as so
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[!?])(?=[\u3041-\u9fff])|(?<=[\u3002\uff01\uff1f\u061f\u0964])|\n+")
 _ABBREVIATED = re.compile(r"\b(Mrs?|Ms|Dr|St|Prof|Sra?|Mme|Hr|Fr|No)\.(?= )")
 _QUOTATION = re.compile(
-    r'"[^"\n]{1,120}"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|「[^」\n]{1,120}」|『[^』\n]{1,120}』'
+    r'"[^"\n]{1,120}"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|»[^«\n]{1,120}«|「[^」\n]{1,120}」|『[^』\n]{1,120}』'
     r"|(?<![\w])['‘][^'’\n]{2,120}['’](?!\w)"
 )
 _FENCED = re.compile(r"```[^`]{0,2000}(?:```|$)")
@@ -66,6 +66,7 @@ _CAPITALISED = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CHUNK = re.compile(r"[^\s.,;:!?()\[\]\"“”«»。、,?!؟]+(?:\.\d+)*")
 _LONGEST_UNSPACED_NAME = 8
+_LETTERS_OF_FAME = 4  # of a name so well known that the capitalised word after it is part of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,21 +194,27 @@ def _names_in(
 ) -> tuple[bool, bool, bool, bool]:
     """What `Sentence` says of names: `named`, `given`, `owner` and `public`."""
     if language in UNSPACED_LANGUAGES:
-        return "title" in found, "title" in found, False, False
+        given = "title" in found or "person" in found
+        return given, given, False, False
     if language in ("ar", "hi"):
         given = any(form in names.given for token in tokens for form in forms(token, language))
         given = given or found.get("title", len(tokens)) < len(tokens) - 1 or found.get("after_name", 0) > 0
         return given, given, False, False
     named, given, owner, public = False, "patronymic" in found, False, False
     previous = ""
+    lists = cues[language or "en"]
+    famous = False  # whether the word before is, or belongs to, a name known to everybody
     for word, opens in _capitalised(text):
         key = word.lower() if word.isalpha() and word.isascii() else _POSSESSIVE.sub("", plain(word))
-        if word[0].isupper() and (key in names.public or key.removesuffix("s") in names.public):
+        fame = word[0].isupper() and (key in names.public or key.removesuffix("s") in names.public)
+        famous = word[0].isupper() and (fame or (famous and not opens))
+        if famous:
             public = True
         elif key in names.given or _looks_named(word, key, opens, previous, language, cues):
             named = True
-            given = given or key in names.given or _has_kind(previous, ("title",), cues[language or "en"])
+            given = given or key in names.given or _has_kind(previous, ("title",), lists)
             owner = owner or len(key) < len(word)
+        famous = famous and len(key) >= _LETTERS_OF_FAME and not _has_kind(key, ("title", *_FUNCTION), lists)
         previous = key
     return named or given, given, owner, public
 
@@ -230,6 +237,7 @@ def _looks_named(word: str, key: str, opens: bool, previous: str, language: str,
     return language not in ("fr", "es") or previous not in _ARTICLES
 
 
+_FUNCTION = ("function", "interrogative", "yesno", "i")
 _NO_NAMES = ("i", "then", "you", "we", "kin", "title", "greet", "thanks")
 _ARTICLES = frozenset({"el", "la", "los", "las", "le", "les", "l", "un", "una", "une"})
 
