@@ -34,14 +34,15 @@ from keepsake.services.statements import StatementSource
 class LearnedPage:
     """What a page has left to be indexed: the slots of memory it touched. `changed` counts those that it changed.
 
-    `dropped` counts what a model answered that could not be believed. `turns` are the drafts of its turns, None where the page
-    was learned before a crash.
+    `dropped` counts what a model answered that could not be believed. `turns` are the drafts of its turns, and `memories` those
+    of memories that are new or other than before; None where the page was learned before a crash.
     """
 
     touched: tuple[str, ...]
     changed: int = 0
     dropped: int = 0
     turns: Sequence[Draft] | None = None
+    memories: frozenset[Draft] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,9 @@ class PageLearning:
         extracted = self.source.statements(lease.user_id, page, digest.entries)
         found = self.learning.from_turns(lease.user_id, page.session_id, page.turns, extracted.statements)
         turns = self._turn_drafts(lease, page, self.indexing) if self.indexing else []
-        changed = self.leased.retrying.call(lambda: self._write(lease, page, found, turns))
-        return LearnedPage(tuple(one.slot_id for one in found), changed, sum(extracted.dropped.values()), turns)
+        changed, memories = self.leased.retrying.call(lambda: self._write(lease, page, found, turns))
+        touched = tuple(one.slot_id for one in found)
+        return LearnedPage(touched, changed, sum(extracted.dropped.values()), turns, frozenset(memories))
 
     def difference(self, lease: Lease, page: Page, learned: LearnedPage, indexing: Indexing) -> Difference:
         """All that the index is to be told of a learned page: its turns and those before it whose windows it completes, the
@@ -87,7 +89,8 @@ class PageLearning:
         for slot_id, found in slots.items():
             memories = readings(slot_id, found.value) if found.value else ()
             wanted = self._drafts(lease).memories(memories)
-            drafts += wanted
+            # What a slot held long ago is not embedded anew for each new thing that is said of it.
+            drafts += [draft for draft in wanted if learned.memories is None or draft in learned.memories]
             gone += self._outlived(lease, slot_id, memories, wanted, indexing)
         return Difference(drafts, gone)
 
@@ -101,8 +104,10 @@ class PageLearning:
         names = {draft.document_id for draft in wanted}
         return [pointer for pointer in there if pointer.document_id not in names]
 
-    def _write(self, lease: Lease, page: Page, found: Sequence[SlotClaims], turns: Sequence[Draft]) -> int:
-        """Write all of it; how many slots of memory changed."""
+    def _write(
+        self, lease: Lease, page: Page, found: Sequence[SlotClaims], turns: Sequence[Draft]
+    ) -> tuple[int, Sequence[Draft]]:
+        """Write all of it; how many slots of memory changed, and the drafts of the memories that did."""
         state = self.memories.load(lease.user_id)
         slots = self.memories.slots(lease.user_id, (one.slot_id for one in found), lease.fence)
         changed = merged(found, slots)
@@ -112,12 +117,20 @@ class PageLearning:
         learned = (before.value or LearnedSession(summary)).extended(summary, page.turns, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
         digest = known.with_slots(_as_they_are(found, slots, changed)).knowing(self._named(page))
-        writes = self._announced(lease, page, changed, learned, turns) + self._kept(lease, page, changed)
+        memories = [draft for slot in changed for draft in self._new(lease, slot)]
+        summaries = self._drafts(lease).summary(page.session_id, learned)
+        writes = self._announced(lease, [*turns, *summaries, *memories]) + self._kept(lease, page, changed)
         if digest != state.digest.value:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
         writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
         self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
-        return len(changed)
+        return len(changed), memories
+
+    def _new(self, lease: Lease, slot: ChangedSlot) -> list[Draft]:
+        """Drafts of a slot's memories that are new, or other than before."""
+        makes, before = self._drafts(lease), slot.replaced.value
+        known = frozenset(makes.memories(readings(slot.slot_id, before))) if before else frozenset()
+        return [draft for draft in makes.memories(slot.memories) if draft not in known]
 
     def _named(self, page: Page) -> Iterator[tuple[str, int]]:
         """What the user's own open turns name, which may be told to be known, and when."""
@@ -125,16 +138,9 @@ class PageLearning:
             if turn.role is Role.USER and turn.clearance.is_open:
                 yield from ((name, turn.occurred_at_ms) for name in entities_in(turn.text, self.entities))
 
-    def _announced(
-        self, lease: Lease, page: Page, changed: Iterable[ChangedSlot], learned: LearnedSession, turns: Sequence[Draft]
-    ) -> list[Write]:
+    def _announced(self, lease: Lease, drafts: Sequence[Draft]) -> list[Write]:
         """The pointers of all that will be indexed."""
-        if self.indexing is None:
-            return []
-        drafts = [*turns, *self._drafts(lease).summary(page.session_id, learned)]
-        for slot in changed:
-            drafts += self._drafts(lease).memories(slot.memories)
-        return [*self.indexing.announced(lease.user_id, drafts, lease.fence)]
+        return [*self.indexing.announced(lease.user_id, drafts, lease.fence)] if self.indexing else []
 
     def _kept(self, lease: Lease, page: Page, changed: Iterable[ChangedSlot]) -> list[Write]:
         """Archive and slots. Archived turns live as long from their own arrival as all others."""
