@@ -291,7 +291,7 @@ def _of_no_past(view: _View) -> Values:
         "style_short": view.has("style") and view.sentence.size <= _BRIEF,
         "thanks": view.has("thanks"),
         "thanks_open": view.opens("thanks"),
-        "greet": view.has("greet"),
+        "greet": view.has("greet") and not (view.ordered and view.sentence.language in LATIN_LANGUAGES),
         "greet_open": view.opens("greet"),
         "rhetoric": view.has("rhetoric"),
         "rhetoric_own": view.has("rhetoric") and view.any("i", "my", "we"),

@@ -204,19 +204,35 @@ def _names_in(
     previous = ""
     lists = cues[language or "en"]
     famous = False  # whether the word before is, or belongs to, a name known to everybody
-    for word, opens in _capitalised(text):
-        key = word.lower() if word.isalpha() and word.isascii() else _POSSESSIVE.sub("", plain(word))
-        fame = word[0].isupper() and (key in names.public or key.removesuffix("s") in names.public)
-        famous = word[0].isupper() and (fame or (famous and not opens))
+    seen = [(word, opens, _key(word)) for word, opens in _capitalised(text)]
+    for (word, opens, key), (after, _, key_after) in zip(seen, [*seen[1:], ("", False, "")], strict=False):
+        fame = word[0].isupper() and (
+            _is_public(key, names) or (key in names.given and after[:1].isupper() and _is_surname(key_after, names))
+        )
+        titled = _has_kind(previous, ("title",), lists)
+        famous = word[0].isupper() and (fame or (famous and not opens)) and not titled
         if famous:
             public = True
         elif key in names.given or _looks_named(word, key, opens, previous, language, cues):
             named = True
-            given = given or key in names.given or _has_kind(previous, ("title",), lists)
+            given = given or key in names.given or titled
             owner = owner or len(key) < len(word)
         famous = famous and len(key) >= _LETTERS_OF_FAME and not _has_kind(key, ("title", *_FUNCTION), lists)
         previous = key
     return named or given, given, owner, public
+
+
+def _key(word: str) -> str:
+    return word.lower() if word.isalpha() and word.isascii() else _POSSESSIVE.sub("", plain(word))
+
+
+def _is_public(key: str, names: Names) -> bool:
+    return key in names.public or key.removesuffix("s") in names.public
+
+
+def _is_surname(key: str, names: Names) -> bool:
+    """Whether the word makes a person known to everybody of the given name before it."""
+    return len(key) > _LETTERS_OF_FAME and key in names.public
 
 
 def _capitalised(text: str) -> Iterator[tuple[str, bool]]:
