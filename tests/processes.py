@@ -142,6 +142,13 @@ class Machine:
     def pending(self) -> list[Key]:
         return [key for key, item in self.store._items.items() if "pending_shard" in item.attributes]
 
+    def strays(self) -> list[str]:
+        """Documents of the index that no pointer leads to, whoever owns them."""
+        pointers = {(key.partition, key.sort) for key in self.store._items if key.table is Table.POINTERS}
+        return [
+            name for index in self.index._indexes.values() for owner, name in index.documents if (owner, name) not in pointers
+        ]
+
     def state(self, *, versions: bool = False) -> Mapping[str, object]:
         """What is there, by name, without audit, leases, attempts and times of processing; with versions only if wanted."""
         found: dict[str, object] = {}

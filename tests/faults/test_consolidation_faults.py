@@ -31,8 +31,16 @@ def a_long_and_a_short_session() -> Machine:
     say(world, "s1", "I live in Oslo.", "My sister is called Anna.", "I love jazz.", user="user1")
     for number in range(30):
         say(world, "s1", f"Noted {number}.", user="user1", role="assistant")
-    say(world, "s1", "No, my sister is called Berta, not Anna.", user="user1")
-    say(world, "s2", "I moved to Rome.", "I don't like jazz anymore.", "I study diabetes.", user="user1")
+    say(world, "s1", "I moved to Lima.", user="user1")
+    say(
+        world,
+        "s2",
+        "No, my sister is called Berta, not Anna.",
+        "I moved to Rome.",
+        "I don't like jazz anymore.",
+        "I study diabetes.",
+        user="user1",
+    )
     return machine
 
 
@@ -42,6 +50,14 @@ def two_users_whose_ids_begin_alike() -> Machine:
     say(world, "s1", "I live in Oslo.", "My sister is called Anna.", "I study asthma.", user="user1")
     say(world, "s2", "I live in Rome.", "My brother is called Bob.", user="user1")
     say(world, "s1", "I live in Lima.", user="user10")
+    return machine
+
+
+def a_page_of_more_than_one_transaction() -> Machine:
+    machine = Machine()
+    world = machine.process()
+    for number in range(16):
+        say(world, "s1", f"I love game{number}a, game{number}b and game{number}c.")
     return machine
 
 
@@ -130,6 +146,7 @@ def failed_ends(scene: Scene) -> tuple[list[object], list[str]]:
             other = machine.copied()
             with pytest.raises(KilledError):
                 work(other.process(Life(at, when)))
+            assert other.strays() == []
             other.settled()
             if other.hash() != expected:
                 failed.append((at, when, life.names[at], difference(undisturbed, other)))
@@ -139,6 +156,7 @@ def failed_ends(scene: Scene) -> tuple[list[object], list[str]]:
 SCENES = {
     a_long_and_a_short_session: {"get_many", "query", "query_index", "transact", "send", "current", "put", "embed"},
     two_users_whose_ids_begin_alike: {"get_many", "query", "query_index", "transact", "send", "put", "embed"},
+    a_page_of_more_than_one_transaction: {"get_many", "transact", "put", "embed"},
     what_was_told_forgotten_and_replaced: {"get_many", "query", "transact", "send", "put", "delete", "embed"},
     what_a_model_reads: {"get_many", "transact", "put", "embed", "answer"},
     a_new_embedding_model: {"get_many", "transact", "put", "embed", "list_all", "switch", "drop"},
@@ -153,9 +171,7 @@ def test_work_killed_at_any_call_ends_as_if_it_had_not_been(scene: Scene) -> Non
     assert 30 < len(calls) < 150
 
 
-@pytest.mark.parametrize(
-    "scene", [a_long_and_a_short_session, two_users_whose_ids_begin_alike, what_was_told_forgotten_and_replaced]
-)
+@pytest.mark.parametrize("scene", list(SCENES)[:4], ids=lambda scene: scene.__name__)
 def test_messages_may_come_three_times_in_any_order_and_stale(scene: Scene) -> None:
     machine = scene()
     machine.clock.advance(minutes=61)
@@ -174,3 +190,19 @@ def test_messages_may_come_three_times_in_any_order_and_stale(scene: Scene) -> N
                 messages += other.queue.receive(100)
         other.settled()
         assert difference(undisturbed, other) == {}, seed
+
+
+def test_what_was_said_is_found_at_every_moment_of_its_consolidation() -> None:
+    machine = Machine()
+    world = machine.process()
+    say(world, "s1", "The parcel is in locker 4711.", "I live in Oslo.")
+    machine.clock.advance(minutes=61)
+    life = Life()
+    work(machine.copied().process(life))
+    for at in range(life.calls):
+        for when in ("before", "after"):
+            other = machine.copied()
+            with pytest.raises(KilledError):
+                work(other.process(Life(at, when)))
+            hits = other.process().recall("Which locker is the parcel in?").json["hits"]
+            assert "The parcel is in locker 4711." in [hit["text"] for hit in hits if hit["kind"] == "turn"], (at, when)
