@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any, TypeVar, cast
 
 from keepsake.config import Settings
+from keepsake.domain.errors import IndexUnavailableError, ModelUnavailableError, QueueUnavailableError, StoreUnavailableError
 from keepsake.domain.profile_records import from_record
 from keepsake.domain.sanitizing import SanitizedText
 from keepsake.domain.vectors import Vector
@@ -33,12 +34,16 @@ class KilledError(BaseException):
 
 @dataclass
 class Life:
-    """Counts calls; the process dies `before` or `after` the call of number `ends_at` took effect. None: it lives on."""
+    """Counts calls; the process dies `before` or `after` the call of number `ends_at` took effect. None: it lives on.
+
+    With `spared` that call only fails, as what is called does, and the process goes on.
+    """
 
     ends_at: int | None = None
     when: str = "before"
     calls: int = 0
     dead: bool = False
+    spared: bool = False
     names: list[str] = field(default_factory=list)
 
     def call(self, name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -46,13 +51,19 @@ class Life:
             raise KilledError
         number, self.calls = self.calls, self.calls + 1
         self.names.append(name)
-        self.dead = number == self.ends_at
-        if self.dead and self.when == "before":
-            raise KilledError
+        ends = number == self.ends_at
+        self.dead = ends and not self.spared
+        if ends and self.when == "before":
+            raise self._end(name)
         answer = function(*args, **named)
-        if self.dead:
-            raise KilledError
+        if ends:
+            raise self._end(name)
         return answer
+
+    def _end(self, name: str) -> BaseException:
+        kinds = {"Store": StoreUnavailableError, "Index": IndexUnavailableError, "Queue": QueueUnavailableError}
+        failure = next((kind for part, kind in kinds.items() if part in name), ModelUnavailableError)
+        return failure("not now") if self.spared else KilledError()
 
 
 class _Mortal:

@@ -5,7 +5,7 @@ that after a crash nothing is asked of a model twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.domain.archive import ArchiveChunk, chunked
 from keepsake.domain.audit import Action
@@ -116,8 +116,10 @@ class PageLearning:
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
         learned = (before.value or LearnedSession(summary)).extended(summary, page.turns, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
-        digest = known.with_slots(_as_they_are(found, slots, changed)).knowing(self._named(page))
-        memories = [draft for slot in changed for draft in self._new(lease, slot)]
+        now = _as_they_are(found, slots, changed)
+        digest = known.with_slots({slot_id: readings(slot_id, claims) for slot_id, claims in now.items()})
+        digest = digest.knowing(self._named(page))
+        memories = [draft for one in found if one.slot_id in now for draft in self._new(lease, one, now[one.slot_id])]
         summaries = self._drafts(lease).summary(page.session_id, learned)
         writes = self._announced(lease, [*turns, *summaries, *memories]) + self._kept(lease, page, changed)
         if digest != state.digest.value:
@@ -126,11 +128,16 @@ class PageLearning:
         self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
         return len(changed), memories
 
-    def _new(self, lease: Lease, slot: ChangedSlot) -> list[Draft]:
-        """Drafts of a slot's memories that are new, or other than before."""
-        makes, before = self._drafts(lease), slot.replaced.value
-        known = frozenset(makes.memories(readings(slot.slot_id, before))) if before else frozenset()
-        return [draft for draft in makes.memories(slot.memories) if draft not in known]
+    def _new(self, lease: Lease, found: SlotClaims, now: Claims) -> list[Draft]:
+        """Drafts of a slot's memories that are new, or other than they would be without what this page claims.
+
+        Not: other than they were. An attempt that did not come to its end may have written them, and told the index of none.
+        """
+        ids = frozenset(claim.claim_id for claim in found.claims)
+        without = replace(now, claims=tuple(claim for claim in now.claims if claim.claim_id not in ids))
+        makes = self._drafts(lease)
+        known = frozenset(makes.memories(readings(found.slot_id, without)))
+        return [draft for draft in makes.memories(readings(found.slot_id, now)) if draft not in known]
 
     def _named(self, page: Page) -> Iterator[tuple[str, int]]:
         """What the user's own open turns name, which may be told to be known, and when."""
@@ -179,7 +186,7 @@ class PageLearning:
 
 def _as_they_are(
     found: Iterable[SlotClaims], before: Mapping[str, Stored[Claims]], changed: Iterable[ChangedSlot]
-) -> dict[str, tuple[Memory, ...]]:
-    """The memories of all slots that were spoken of; also of unchanged ones: a crash may have kept them from the digest."""
+) -> dict[str, Claims]:
+    """All slots that were spoken of; also unchanged ones: a crash may have kept them from the digest and the index."""
     now = {one.slot_id: before[one.slot_id].value for one in found} | {slot.slot_id: slot.claims for slot in changed}
-    return {slot_id: readings(slot_id, claims) for slot_id, claims in now.items() if claims}
+    return {slot_id: claims for slot_id, claims in now.items() if claims}
