@@ -13,11 +13,13 @@ from keepsake.repositories.leases import Lease
 from keepsake.repositories.memories import Memories
 from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.stored import Fence
+from keepsake.services.drafts import Draft
 from keepsake.services.indexing import Indexing
 from keepsake.services.leased_work import LeasedWork
 from keepsake.services.rebuilding import Rebuilding
 
 _PAGE = 200
+_PART = 128
 _DAY_MS = 24 * 3600 * 1000
 
 
@@ -100,14 +102,21 @@ class DriftCheck:
         """Put what has a truth, and remove what has none: documents, and pointers to nothing."""
         drafts = self.rebuilding.drafts(lease.user_id, refs, lease.fence)
         wanted = [draft for document_id, draft in drafts.items() if document_id in ids]
-        announced = indexing.announced(lease.user_id, wanted, lease.fence)
-        self.leased.write(lease, announced, Action.INDEX_REPAIRED, document=len(announced))
-        indexed = indexing.put(lease, wanted)
+        # In parts: each write makes the lease last anew, and embedding many documents takes longer than one lease lasts.
+        for at in range(0, len(wanted), _PART):
+            self._put(lease, indexing, wanted[at : at + _PART])
         indexing.remove(lease, [stray.location for stray in strays if stray.document_id not in drafts])
         gone = [pointer for pointer in lost if pointer.document_id not in drafts]
-        writes = [*indexing.confirmed_writes(lease, indexed), *indexing.removed_writes(lease, gone)]
-        self.leased.write(lease, writes, Action.INDEX_REPAIRED, document=len(writes))
+        removed = indexing.removed_writes(lease, gone)
+        self.leased.write(lease, removed, Action.INDEX_REPAIRED, document=len(removed))
         return len(wanted) + len(gone) + sum(stray.document_id not in drafts for stray in strays)
+
+    def _put(self, lease: Lease, indexing: Indexing, drafts: list[Draft]) -> None:
+        """Pointers, documents, and the pointers confirmed."""
+        announced = indexing.announced(lease.user_id, drafts, lease.fence)
+        self.leased.write(lease, announced, Action.INDEX_REPAIRED, document=len(announced))
+        confirmed = indexing.confirmed_writes(lease, indexing.put(lease, drafts))
+        self.leased.write(lease, confirmed, Action.INDEX_REPAIRED, document=len(confirmed))
 
     def _remember(self, lease: Lease) -> None:
         """Note in the digest that this was done."""

@@ -17,6 +17,7 @@ from keepsake.domain.ranking import Ranked, RankingQuery, RankingWeights, rank
 from keepsake.domain.recall import RecallHit
 from keepsake.domain.sanitizing import for_embedding
 from keepsake.domain.search import Candidate, DocumentKind, FieldStatistics, Found, IndexQuery
+from keepsake.domain.text import folded
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import Embedder, Purpose
 from keepsake.ports.item_store import Item, ItemStore, Key, Page, PageQuery, Table
@@ -35,6 +36,7 @@ PER_ARM = 50
 MAX_PENDING_SESSIONS = 8
 MAX_PENDING_TURNS = 100
 _FEW_TERMS = 2
+_NARROW_TERMS = 3
 _MANY_FRESH = 60
 _NOTHING = Found((), FieldStatistics(), FieldStatistics())
 # What readers hear otherwise than others has a document for each of them.
@@ -80,17 +82,30 @@ class Recalling:
 
     def recall(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> Recalled:
         """As the port says."""
-        if request.about_me and DocumentKind.MEMORY in request.kinds:
-            return Recalled(ran=True, reason=SEARCHED, hits=self._known_of(principal, request, scene))
-        request, reading = self._read(request)
+        if not request.about_me or DocumentKind.MEMORY not in request.kinds:
+            return self._searched_for(principal, request, scene)
+        known = self._known_of(principal, request, scene)
+        if len(read_query(request.text, request.at_ms, self.vocabulary).terms) < _NARROW_TERMS:
+            return Recalled(ran=True, reason=SEARCHED, hits=known)
+        # A narrower question than that. What is known comes first all the same, and what is found has some room.
+        found = self._searched_for(principal, request, scene)
+        known = known[: request.limit - request.limit // 3]
+        told = {(hit.kind, hit.id) for hit in known}
+        others = [hit for hit in found.hits if (hit.kind, hit.id) not in told]
+        return replace(found, hits=(*known, *others)[: request.limit])
+
+    def _searched_for(self, principal: Principal, asked: RecallRequest, scene: RecallScene) -> Recalled:
+        request, reading = self._read(asked)
         searched = self._searched(principal, request, reading)
         fresh = self._fresh_memories(principal, request, scene, reading)
-        shortlist = self._shortlist(searched, request, fresh, reading)
-        items, pages = self._fetched(principal, scene, request, shortlist)
-        fresh += self._fresh_turns(principal, request, scene, reading, pages)
         ranked = self._ranked(searched, request, reading, fresh)
+        items, pages = self._fetched(principal, scene, request, _shortlist(ranked, request))
+        turns = self._fresh_turns(principal, request, scene, reading, pages)
+        if turns:
+            fresh += turns
+            ranked = self._ranked(searched, request, reading, fresh)
         truth = Truth(items, self.attributes, self._reader(principal, request, scene))
-        hits = self._hits(truth, ranked, {one.candidate.document_id: one for one in fresh}, request, scene)
+        hits = self._hits(truth, ranked, {one.candidate.document_id: one for one in fresh}, asked, scene)
         return Recalled(ran=True, reason=searched.reason, degraded=searched.degraded, hits=hits)
 
     def _read(self, request: RecallRequest) -> tuple[RecallRequest, QueryReading]:
@@ -181,16 +196,6 @@ class Recalling:
 
     # ---- One reading of the truth
 
-    def _shortlist(self, searched: _Searched, request: RecallRequest, fresh: Sequence[Fresh], reading: QueryReading) -> list[Key]:
-        """Where the truth of those stands that can still be among the best."""
-        ranked = self._ranked(searched, request, reading, fresh)
-        keys: dict[Key, None] = {}
-        for one in ranked[: 2 * request.limit + 20]:
-            key = truth_key(one.candidate)
-            if key:
-                keys[key] = None
-        return list(keys)
-
     def _fetched(
         self, principal: Principal, scene: RecallScene, request: RecallRequest, keys: list[Key]
     ) -> tuple[dict[Key, Item], tuple[Page, ...]]:
@@ -245,7 +250,7 @@ class Recalling:
             if one.candidate.document_id in scene.shown:
                 continue
             hit = _of_fresh(truth, one, fresh.get(one.candidate.document_id)) or truth.hit(one)
-            if hit is None or (hit.kind, hit.id) in told:
+            if hit is None or (hit.kind, hit.id) in told or _only_asks(hit, request):
                 continue
             hits.append(hit)
             if hit.kind in _OF_EACH_READER:
@@ -269,6 +274,21 @@ class Recalling:
 
 
 _LATEST = 2**53
+
+
+def _shortlist(ranked: Sequence[Ranked], request: RecallRequest) -> list[Key]:
+    """Where the truth of those stands that can still be among the best."""
+    keys: dict[Key, None] = {}
+    for one in ranked[: 2 * request.limit + 20]:
+        key = truth_key(one.candidate)
+        if key:
+            keys[key] = None
+    return list(keys)
+
+
+def _only_asks(hit: RecallHit, request: RecallRequest) -> bool:
+    """Whether a turn asked the very same before: it answers nothing."""
+    return hit.kind is DocumentKind.TURN and folded(hit.text).strip() == folded(request.text).strip()
 
 
 def _pending(scene: RecallScene, request: RecallRequest) -> list[str]:
