@@ -1,9 +1,13 @@
 """Whatever a prompt holds: what was masked comes back, and no secret is left in it."""
 
-from hypothesis import given
+import re
+
+import pytest
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from keepsake.domain.sanitizing import for_embedding, for_extraction
+from keepsake.domain.sensitive_words import NAMES_OF_RECORDS, NAMES_OF_SECRETS, PARTS_OF_RECORDS, PARTS_OF_SECRETS
 
 ALPHABET = "abc XYZ0123456789 .,:;@+-/()[]_\n\"'éß漢字ไทยعر😀"
 LOOKALIKES = (
@@ -61,3 +65,28 @@ def test_no_secret_is_left(before: str, secret: str, after: str) -> None:
     prompt = for_extraction("", text)
     assert secret not in prompt.data
     assert prompt.restored(prompt.data) == text
+
+
+def alternatives(names: str) -> list[str]:
+    """The names, each by itself: what a bar tells apart that stands in no parentheses."""
+    depth, found = 0, [""]
+    for character in names:
+        depth += (character == "(") - (character == ")")
+        if character == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
+
+
+PARTS: list[tuple[str, tuple[str, ...]]] = [(NAMES_OF_SECRETS, PARTS_OF_SECRETS), (NAMES_OF_RECORDS, PARTS_OF_RECORDS)]
+NAMED = [(name, parts) for names, parts in PARTS for name in alternatives(names)]
+
+
+@pytest.mark.parametrize(("name", "parts"), NAMED)
+@given(data=st.data())
+@settings(max_examples=5, phases=[Phase.generate])
+def test_what_names_a_secret_in_ascii_has_one_of_the_parts(name: str, parts: tuple[str, ...], data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(re.compile(name, re.IGNORECASE), fullmatch=True))
+    plain = text.replace("\u0131", "I").replace("\u0130", "i").replace("\u017f", "s").replace("\u212a", "k")
+    assert not plain.isascii() or any(part in plain.lower() for part in parts)

@@ -16,6 +16,8 @@ from keepsake.domain.sensitive_words import (
     NAMES_OF_PHONES,
     NAMES_OF_RECORDS,
     NAMES_OF_SECRETS,
+    PARTS_OF_RECORDS,
+    PARTS_OF_SECRETS,
     STREETS,
     UNSPACED_NAMES_OF_PHONES,
     UNSPACED_NAMES_OF_RECORDS,
@@ -65,9 +67,10 @@ class Span:
 def sensitive_spans(text: str, kinds: Set[Sensitive]) -> tuple[Span, ...]:
     """The stretches of those kinds, in order; what overlaps is one."""
     numbered = _DIGIT.search(text) is not None
+    plain = text.lower() if text.isascii() else None
     found: list[Span] = []
     for finder in _FINDERS:
-        if finder.kind in kinds and (numbered or not finder.numbered) and finder.mark in text:
+        if finder.kind in kinds and (numbered or not finder.numbered) and finder.may_be_in(text, plain):
             found.extend(finder.found_in(text))
     return tuple(_merged(sorted(found, key=lambda span: (span.start, _ORDER[span.kind]))))
 
@@ -153,13 +156,21 @@ _NUMBER = r"(?P<value>[A-Z]{0,6}[-/ ]?\d(?:[\w./-]{0,30}\w)?)"
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """How one kind is found: a pattern with a group `value`, and what of that counts. `mark` stands in every such text."""
+    """How one kind is found: a pattern with a group `value`, and what of that counts. `mark` stands in every such text.
+
+    Of a text in ASCII, one of `words` stands in it in lower case; where there are none, no such text has any.
+    """
 
     kind: Sensitive
     pattern: re.Pattern[str]
     part: Callable[[str], Part] = _whole
     numbered: bool = False  # whether there is none without a digit
     mark: str = ""
+    words: tuple[str, ...] = ("",)
+
+    def may_be_in(self, text: str, plain: str | None) -> bool:
+        """Whether it may stand in a text, given in lower case if it is ASCII: seen far sooner than a pattern is searched for."""
+        return self.mark in text and (plain is None or any(word in plain for word in self.words))
 
     def found_in(self, text: str) -> Iterator[Span]:
         """All that is found in a text; what follows a part that counts is looked at again."""
@@ -203,13 +214,18 @@ _FINDERS = (
         numbered=True,
     ),
     _Finder(Sensitive.API_KEY, re.compile(r"://(?P<value>[^\s/:@]{1,100}:[^\s/@]{1,200})@"), mark="://"),
-    _Finder(Sensitive.API_KEY, re.compile(r"(?<![A-Za-z0-9])bearer\s+(?P<value>[\w.~+/=-]{12,4000})", re.IGNORECASE)),
+    _Finder(
+        Sensitive.API_KEY,
+        re.compile(r"(?<![A-Za-z0-9])bearer\s+(?P<value>[\w.~+/=-]{12,4000})", re.IGNORECASE),
+        words=("bearer",),
+    ),
     _Finder(Sensitive.API_KEY, re.compile(r"(?<![\w+=-])(?P<value>[A-Za-z0-9_+=-]{32,512})"), _token, numbered=True),
-    _Finder(Sensitive.PASSWORD, _named(_SPACED_PASSWORDS, _QUOTED_OR_ONE)),
+    _Finder(Sensitive.PASSWORD, _named(_SPACED_PASSWORDS, _QUOTED_OR_ONE), words=PARTS_OF_SECRETS),
     _Finder(
         Sensitive.PASSWORD,
         re.compile(rf"{_SPACED_PASSWORDS}[^\S\n]{{1,3}}(?P<value>(?=\S{{0,60}}\d)\S{{4,200}})", re.IGNORECASE),
         numbered=True,
+        words=PARTS_OF_SECRETS,
     ),
     _Finder(
         Sensitive.PASSWORD,
@@ -217,6 +233,7 @@ _FINDERS = (
             rf"(?:{UNSPACED_NAMES_OF_SECRETS})[^\n，。、！？]{{0,8}}?(?:[:：=]|是|为|為|は|은|는|이|คือ|เป็น)\s*"
             r"(?P<value>[^\s「」，。、！？；]{1,200})"
         ),
+        words=(),
     ),
     _Finder(Sensitive.CARD, re.compile(r"(?<![\d+-])(?P<value>\d(?:[ -]?\d){12,48})(?!\d)"), _card, numbered=True),
     _Finder(
@@ -238,6 +255,7 @@ _FINDERS = (
         ),
         _record,
         numbered=True,
+        words=PARTS_OF_RECORDS,
     ),
     _Finder(
         Sensitive.RECORD,
@@ -247,6 +265,7 @@ _FINDERS = (
         ),
         _record,
         numbered=True,
+        words=("hn",),
     ),
     _Finder(
         Sensitive.EMAIL,

@@ -9,6 +9,11 @@ NAMES_OF_SECRETS = "|".join(
         r"كلمة (?:المرور|السر)|الرقم السري|पासवर्ड|पिन",
     )
 )
+# Of each name that is written in ASCII, one of these is a part.
+PARTS_OF_SECRETS = (
+    *("pass", "pwd", "pin", "secret", "access", "api", "auth", "code", "cvv", "cvc", "kennwort", "geheimzahl", "clave", "senha"),
+    *("parola", "wachtwoord"),
+)
 UNSPACED_NAMES_OF_SECRETS = r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|รหัสผ่าน|รหัสลับ"
 NAMES_OF_RECORDS = "|".join(
     (
@@ -24,6 +29,12 @@ NAMES_OF_RECORDS = "|".join(
         r"номер (?:дела|карты|истории болезни|паспорта|счета)|снилс|инн|dosya numarası",
         r"رقم (?:الملف|القضية|المريض|الهوية|جواز السفر)|केस नंबर|आधार(?: नंबर)?",
     )
+)
+PARTS_OF_RECORDS = (
+    *("mrn", "record", "patient", "hospital", "chart", "case", "claim", "policy", "member", "customer", "account", "file"),
+    *("docket", "incident", "report", "insurance", "tax", "passport", "nhs", "social security", "ssn", "driver", "fall", "akten"),
+    *("versicherte", "steuer", "passnummer", "kontonummer", "expediente", "historia", "caso", "pasaporte", "cuenta"),
+    *("dni", "nie", "nif", "cpf", "cnpj", "numero", "codice fiscale", "dossier", "bsn", "dosya"),
 )
 UNSPACED_NAMES_OF_RECORDS = "|".join(
     (
