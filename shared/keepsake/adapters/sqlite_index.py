@@ -6,7 +6,8 @@ of the search. Errors of the file become IndexUnavailableError here and nowhere 
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,9 +87,7 @@ class SqliteSearchIndex:
             if any(document.vector.dimensions != known.model.dimensions for document in documents):
                 raise ValueError("a vector has not the dimensions of the index")
             with _changing(writer, known.tables) as change:
-                for document in documents:
-                    change.remove(document.owner, document.document_id)
-                    change.insert(document)
+                change.put({(document.owner, document.document_id): document for document in documents}.values())
         return tuple([Location(index, document.document_id, document.owner) for document in documents])
 
     def delete(self, locations: Sequence[Location]) -> tuple[bool, ...]:
@@ -101,7 +100,7 @@ class SqliteSearchIndex:
                 with _changing(writer, known.tables) as change:
                     for location in locations:
                         if location.index == name:
-                            change.remove(location.routing, location.id)
+                            change.remove(location.routing, [location.id])
         return tuple([True for _ in locations])
 
     def search(self, query: IndexQuery) -> Found:
@@ -218,6 +217,9 @@ class _Owner:
 _INSERT_DOCUMENT = f"INSERT INTO {{documents}} VALUES ({', '.join('?' * 15)})"  # noqa: S608
 
 
+_MOST_NAMED = 500  # documents in one statement
+
+
 class _Change:
     """Puts and removals in one index, within one transaction. The rows of the owners are written at its end."""
 
@@ -227,33 +229,44 @@ class _Change:
         self._owners: dict[str, _Owner | None] = {}
         self._more = 0
 
-    def remove(self, owner: str, document_id: str) -> None:
-        """Remove a document that may not be there."""
-        found = self._owner(owner)
-        if found is None:
-            return
-        (number,) = self._execute(
-            "SELECT max(number) FROM {documents} WHERE owner = ? AND document_id = ?", found.number, document_id
-        ).fetchone()
-        if number is not None:
-            self._execute("DELETE FROM {lexical} WHERE rowid = ?", number)
-            self._execute("DELETE FROM {documents} WHERE number = ?", number)
-            found.removed += 1
-            found.documents -= 1
-            self._more -= 1
+    def put(self, documents: Iterable[IndexDocument]) -> None:
+        """Put documents, each in place of the one that has its id and owner."""
+        by_owner: defaultdict[str, list[IndexDocument]] = defaultdict(list)
+        for document in documents:
+            by_owner[document.owner].append(document)
+        for owner, its in by_owner.items():
+            self.remove(owner, [document.document_id for document in its])
+            self._insert(self._owner(owner) or self._new_owner(owner), its)
 
-    def insert(self, document: IndexDocument) -> None:
-        """Insert a document that is not there."""
-        owner = self._owner(document.owner) or self._new_owner(document.owner)
-        number = owner.number << SEQUENCE_BITS | owner.next
-        written, bits = tokens(owner.number, document.terms, document.window_terms)
-        row = _row(number, owner, document)
-        self._execute(_INSERT_DOCUMENT, *row)
-        self._execute("INSERT INTO {lexical} (rowid, tokens) VALUES (?, ?)", number, written)
-        owner.next += 1
-        owner.documents += 1
-        self._more += 1
-        owner.bits = max(owner.bits, bits)
+    def remove(self, name: str, document_ids: Sequence[str]) -> None:
+        """Remove an owner's documents, which may not be there."""
+        owner = self._owner(name)
+        if owner is None:
+            return
+        there: list[tuple[int]] = []
+        for at in range(0, len(document_ids), _MOST_NAMED):
+            part = document_ids[at : at + _MOST_NAMED]
+            listed = f"SELECT number FROM {{documents}} WHERE owner = ? AND document_id IN ({', '.join('?' * len(part))})"  # noqa: S608
+            there += self._execute(listed, owner.number, *part).fetchall()
+        self._execute_many("DELETE FROM {lexical} WHERE rowid = ?", there)
+        self._execute_many("DELETE FROM {documents} WHERE number = ?", there)
+        owner.removed += len(there)
+        owner.documents -= len(there)
+        self._more -= len(there)
+
+    def _insert(self, owner: _Owner, documents: Sequence[IndexDocument]) -> None:
+        """Insert documents that are not there."""
+        rows, terms = [], []
+        for number, document in enumerate(documents, owner.number << SEQUENCE_BITS | owner.next):
+            written, bits = tokens(owner.number, document.terms, document.window_terms)
+            rows.append(_row(number, owner, document))
+            terms.append((number, written))
+            owner.bits = max(owner.bits, bits)
+        self._execute_many(_INSERT_DOCUMENT, rows)
+        self._execute_many("INSERT INTO {lexical} (rowid, tokens) VALUES (?, ?)", terms)
+        owner.next += len(rows)
+        owner.documents += len(rows)
+        self._more += len(rows)
 
     def finish(self) -> None:
         """Write the owners' rows, or remove those of owners that have nothing left."""
@@ -282,8 +295,15 @@ class _Change:
         return owner
 
     def _execute(self, statement: str, *values: object) -> sqlite3.Cursor:
-        names = {"owners": self._tables.owners, "documents": self._tables.documents, "lexical": self._tables.lexical}
-        return self._writer.execute(statement.format(**names), values)
+        return self._writer.execute(self._named(statement), values)
+
+    def _execute_many(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        if rows:
+            self._writer.executemany(self._named(statement), rows)
+
+    def _named(self, statement: str) -> str:
+        tables = self._tables
+        return statement.format(owners=tables.owners, documents=tables.documents, lexical=tables.lexical)
 
 
 @contextmanager

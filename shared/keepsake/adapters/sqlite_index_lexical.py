@@ -64,14 +64,14 @@ def merge(writer: sqlite3.Connection, tables: IndexTables) -> None:
 
 
 def _tokens(owner: int, counts: Counter[str], field: str) -> list[str]:
-    start, end = f"{owner}o", f"{field}a"
-    # Nearly all terms stand there once.
-    once = [f"{start}{_plain(term)}{end}" for term, count in counts.items() if count == 1]
-    return once + [token for term, count in counts.items() if count > 1 for token in _tokens_of_count(owner, term, field, count)]
+    start = f"{owner}o"
+    return [f"{start}{_plain(term)}{end}" for term, count in counts.items() for end in _ends(field, count)]
 
 
-def _tokens_of_count(owner: int, term: str, field: str, count: int) -> list[str]:
-    return [_token(owner, term, field, bit) for bit in range(count.bit_length()) if count >> bit & 1]
+@lru_cache(maxsize=1024)
+def _ends(field: str, count: int) -> tuple[str, ...]:
+    """How the tokens of a term end that stands there so often."""
+    return tuple(f"{field}{chr(97 + bit)}" for bit in range(count.bit_length()) if count >> bit & 1)
 
 
 def _token(owner: int, term: str, field: str, bit: int) -> str:

@@ -7,6 +7,7 @@ language. All functions take any string, never raise, and run in time linear in 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 
 from snowballstemmer.arabic_stemmer import ArabicStemmer
 from snowballstemmer.armenian_stemmer import ArmenianStemmer
@@ -44,12 +45,17 @@ def index_terms(text: str) -> tuple[str, ...]:
     A long Latin word also gives what it begins and ends with, so that a compound ("Blutzuckermessgerät") is found by what it is
     made of ("Blutzucker", "Messgerät"). Queries do not: `stemmed` gives theirs.
     """
-    return tuple(term for word in terms(text) for term in (*_analysed(word), *_compounded(word)))
+    return tuple(chain.from_iterable(map(_indexed, terms(text))))
 
 
 def stemmed(words: Iterable[str]) -> tuple[str, ...]:
     """The terms of words that `domain.text.terms` found, each word for itself and whole."""
     return tuple(term for word in words for term in _analysed(word))
+
+
+@lru_cache(maxsize=_CACHED)
+def _indexed(word: str) -> tuple[str, ...]:
+    return *_analysed(word), *_compounded(word)
 
 
 @lru_cache(maxsize=_CACHED)
@@ -60,7 +66,6 @@ def _analysed(word: str) -> tuple[str, ...]:
     return (_stem(word),)
 
 
-@lru_cache(maxsize=_CACHED)
 def _compounded(word: str) -> tuple[str, ...]:
     """Beginnings and stemmed ends of a word that may be a compound: long, and with no English ending taken off."""
     if not (_SHORTEST_COMPOUND <= len(word) <= _LONGEST_COMPOUND) or not _LATIN.fullmatch(word):
