@@ -86,7 +86,9 @@ class Runtime:
     @cached_property
     def windows(self) -> ContextWindows:
         """Assembly of contexts."""
-        return ContextWindows(load_model_profiles(), self.tokens, self.summarizer, self.clock)
+        from keepsake.adapters.learning_files import load_attributes  # noqa: PLC0415 - only turns need windows
+
+        return ContextWindows(load_model_profiles(), self.tokens, self.summarizer, load_attributes(), self.clock)
 
     @cached_property
     def turns(self) -> Turns:

@@ -1,10 +1,11 @@
 """From a session and a caller's wishes to a context window: only what the principal may see goes in."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from keepsake.domain.clearance import Clearance, visible
 from keepsake.domain.context import AssemblyRequest, ContextItem, ContextWindow, Tier, assemble
 from keepsake.domain.digest import Digest
+from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.model_profiles import ModelProfiles
 from keepsake.domain.principal import Principal
 from keepsake.domain.profile import Profile, profile_lines, welcome_back
@@ -54,6 +55,7 @@ class ContextWindows:
     model_profiles: ModelProfiles
     tokens: TokenCounter
     reader: TurnReader
+    attributes: Attributes
     clock: Clock
 
     def assemble(  # noqa: PLR0913 - all that a window is made of
@@ -91,8 +93,10 @@ class ContextWindows:
         return assemble(request, self.tokens.count)
 
     def _remembered(self, clearance: Clearance, remembered: Remembered) -> tuple[ContextItem, ...]:
-        known = remembered.digest.visible(clearance).holding(self.clock.now_ms())
-        items = remembered_items(known, visible(clearance, remembered.hits))
+        now_ms = self.clock.now_ms()
+        known = remembered.digest.visible(clearance).holding(now_ms)
+        kept = tuple(memory for memory in known.entries if self.attributes.of(memory).keeps(memory, now_ms))
+        items = remembered_items(replace(known, entries=kept), visible(clearance, remembered.hits))
         return tuple(item.counted(self.tokens.count) for item in items)
 
     def _item(self, number: int, item: HostItem) -> ContextItem:

@@ -103,8 +103,7 @@ class Truth:
     def memory(self, memory: Memory, ranked: Ranked) -> RecallHit | None:
         """The hit of a memory that holds at the time asked for."""
         policy = self.attributes.policy(memory.attribute, memory.type)
-        expired = policy.kept_ms is not None and memory.last_recorded_ms + policy.kept_ms <= self.reading.now_ms
-        if memory.denied or expired or not memory.holds_at(self.reading.valid_at_ms):
+        if memory.denied or not policy.keeps(memory, self.reading.now_ms) or not memory.holds_at(self.reading.valid_at_ms):
             return None
         return RecallHit(
             kind=DocumentKind.MEMORY,
@@ -141,7 +140,7 @@ class Truth:
     def _passage(self, item: Item, number: int, ranked: Ranked) -> RecallHit | None:
         document = read(document_of, item)
         found: Sequence[str] = passages(document.text)
-        if number >= len(found):
+        if number >= len(found) or self._too_late(document.occurred_at_ms):
             return None
         source = _SOURCES.get(document.kind, SourceType.DOCUMENT)
         return RecallHit(

@@ -18,6 +18,7 @@ from keepsake.domain.recall import RecallHit
 from keepsake.domain.sanitizing import for_embedding
 from keepsake.domain.search import Candidate, DocumentKind, FieldStatistics, Found, IndexQuery
 from keepsake.domain.text import folded
+from keepsake.domain.turns import Role
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import Embedder, Purpose
 from keepsake.ports.item_store import Item, ItemStore, Key, Page, PageQuery, Table
@@ -33,8 +34,8 @@ from keepsake.services.indexing import CurrentIndex
 
 PER_ARM = 50
 # Of what stands in the log the newest sessions are read, so many turns of each.
-MAX_PENDING_SESSIONS = 8
-MAX_PENDING_TURNS = 100
+MAX_PENDING_SESSIONS = 24
+MAX_PENDING_TURNS = 150
 _FEW_TERMS = 2
 _NARROW_TERMS = 3
 _MANY_FRESH = 60
@@ -82,11 +83,12 @@ class Recalling:
 
     def recall(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> Recalled:
         """As the port says."""
-        if not request.about_me or DocumentKind.MEMORY not in request.kinds:
+        if not request.about_me or DocumentKind.MEMORY not in request.kinds or request.as_of_ms is not None:
             return self._searched_for(principal, request, scene)
         known = self._known_of(principal, request, scene)
         if len(read_query(request.text, request.at_ms, self.vocabulary).terms) < _NARROW_TERMS:
-            return Recalled(ran=True, reason=SEARCHED, hits=known)
+            said = self._just_said(principal, request, scene)[: request.limit // 3]
+            return Recalled(ran=True, reason=SEARCHED, hits=(*known[: request.limit - len(said)], *said))
         # A narrower question than that. What is known comes first all the same, and what is found has some room.
         found = self._searched_for(principal, request, scene)
         known = known[: request.limit - request.limit // 3]
@@ -106,7 +108,8 @@ class Recalling:
             ranked = self._ranked(searched, request, reading, fresh)
         truth = Truth(items, self.attributes, self._reader(principal, request, scene))
         hits = self._hits(truth, ranked, {one.candidate.document_id: one for one in fresh}, asked, scene)
-        return Recalled(ran=True, reason=searched.reason, degraded=searched.degraded, hits=hits)
+        cut = _is_cut(scene, request, pages)
+        return Recalled(ran=True, reason=searched.reason, degraded=searched.degraded or cut, hits=hits)
 
     def _read(self, request: RecallRequest) -> tuple[RecallRequest, QueryReading]:
         """The request and what it says; one that says next to nothing is read with what was said before it."""
@@ -209,7 +212,10 @@ class Recalling:
         items, found = self.store.fetch(keys, pages)
         since = scene.pending.since_ms
         return dict(items), tuple(
-            replace(page, items=tuple(item for item in page.items if int(item.key.sort) >= since[session_id]))
+            Page(
+                tuple(item for item in page.items if int(item.key.sort) >= since[session_id]),
+                page.next if page.next is not None and int(page.next) > since[session_id] else None,
+            )
             for session_id, page in zip(_pending(scene, request), found, strict=True)
         )
 
@@ -272,8 +278,30 @@ class Recalling:
                     hits.append(hit)
         return tuple(hits[: request.limit])
 
+    def _just_said(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
+        """What the user told in the turns that wait for consolidation, the newest first; questions and greetings tell nothing."""
+        reading = read_query(request.text, request.at_ms, self.vocabulary)
+        _, pages = self._fetched(principal, scene, request, [])
+        truth = Truth({}, self.attributes, self._reader(principal, request, scene))
+        hits = []
+        for one in self._fresh_turns(principal, request, scene, reading, pages):
+            turn = one.turn
+            telling = turn is not None and turn.role is Role.USER and len(one.terms) >= _TELLING_TERMS
+            if turn and telling and not turn.text.rstrip().endswith(_MARKS) and one.candidate.document_id not in scene.shown:
+                hits.append(truth.turn(turn, Ranked(one.candidate, 0.0, {})))
+        newest = sorted((hit for hit in hits if hit), key=lambda hit: (-hit.occurred_at_ms, hit.id))
+        return tuple(newest)
+
 
 _LATEST = 2**53
+_TELLING_TERMS = 4
+_MARKS = ("?", "？", "؟")
+
+
+def _is_cut(scene: RecallScene, request: RecallRequest, pages: Sequence[Page]) -> bool:
+    """Whether more waits for consolidation than was read."""
+    sessions = len(scene.pending.since_ms) > len(pages) and DocumentKind.TURN in request.kinds
+    return sessions or any(page.next is not None for page in pages)
 
 
 def _shortlist(ranked: Sequence[Ranked], request: RecallRequest) -> list[Key]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keepsake.domain.memories.values import MemoryType
+from keepsake.domain.memories.values import Memory, MemoryType
 
 _DAY_MS = 24 * 3600 * 1000
 _SPACES = re.compile(r"[\s_-]+")
@@ -30,6 +30,10 @@ class AttributePolicy:
     question: str
     asked: str = ""
 
+    def keeps(self, memory: Memory, now_ms: int) -> bool:
+        """Whether the memory has not expired: it counts from when it last reached us."""
+        return self.kept_ms is None or memory.last_recorded_ms + self.kept_ms > now_ms
+
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
@@ -37,6 +41,10 @@ class Attributes:
 
     by_name: Mapping[str, AttributePolicy]
     by_type: Mapping[MemoryType, AttributePolicy]
+
+    def of(self, memory: Memory) -> AttributePolicy:
+        """The policy of a memory's attribute."""
+        return self.policy(memory.attribute, memory.type)
 
     def policy(self, attribute: str, memory_type: MemoryType) -> AttributePolicy:
         """The policy of an attribute, however its name is spaced and written large or small."""
