@@ -66,11 +66,11 @@ class Span:
 
 def sensitive_spans(text: str, kinds: Set[Sensitive]) -> tuple[Span, ...]:
     """The stretches of those kinds, in order; what overlaps is one."""
-    numbered = _DIGIT.search(text) is not None
-    plain = text.lower() if text.isascii() else None
+    digits = max([len(_DIGIT.findall(run)) for run in _RUN.findall(text)], default=0)
+    plain = text.lower() if text.isascii() or not _FOREIGN.search(text) else None
     found: list[Span] = []
     for finder in _FINDERS:
-        if finder.kind in kinds and (numbered or not finder.numbered) and finder.may_be_in(text, plain):
+        if finder.kind in kinds and finder.digits <= digits and finder.may_be_in(text, plain):
             found.extend(finder.found_in(text))
     return tuple(_merged(sorted(found, key=lambda span: (span.start, _ORDER[span.kind]))))
 
@@ -149,6 +149,8 @@ def _record(value: str) -> Part:
 _MOST_GROUPS = 5
 _GROUP = re.compile(r"\d+")
 _DIGIT = re.compile(r"\d")
+_RUN = re.compile(r"\d(?:[ -]?\d)*")
+_FOREIGN = re.compile(r"[^\x00-\x7f…‘’“”–—]")
 _DATE = re.compile(r"(?<!\d)(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?!\d)")
 
 _NUMBER = r"(?P<value>[A-Z]{0,6}[-/ ]?\d(?:[\w./-]{0,30}\w)?)"
@@ -158,18 +160,21 @@ _NUMBER = r"(?P<value>[A-Z]{0,6}[-/ ]?\d(?:[\w./-]{0,30}\w)?)"
 class _Finder:
     """How one kind is found: a pattern with a group `value`, and what of that counts. `mark` stands in every such text.
 
-    Of a text in ASCII, one of `words` stands in it in lower case; where there are none, no such text has any.
+    `digits` is how many stand there at least in a row, but for single spaces and hyphens between them. Of a text whose letters
+    are ASCII, one of `words` stands in it in lower case; where there are none, no such text has any.
     """
 
     kind: Sensitive
     pattern: re.Pattern[str]
     part: Callable[[str], Part] = _whole
-    numbered: bool = False  # whether there is none without a digit
+    digits: int = 0
     mark: str = ""
     words: tuple[str, ...] = ("",)
 
     def may_be_in(self, text: str, plain: str | None) -> bool:
-        """Whether it may stand in a text, given in lower case if it is ASCII: seen far sooner than a pattern is searched for."""
+        """Whether it may stand in a text: seen far sooner than a pattern is searched for. `plain` is in lower case, and nothing
+        where letters are not ASCII.
+        """
         return self.mark in text and (plain is None or any(word in plain for word in self.words))
 
     def found_in(self, text: str) -> Iterator[Span]:
@@ -211,7 +216,7 @@ _FINDERS = (
             r"|xox[abeprs]-[\w-]{10,250}|AIza[\w-]{30,60}|(?:hf|npm|dop_v1|shpat|lin_api)_\w{20,250}|pypi-[\w-]{20,250}"
             r"|SG\.[\w-]{16,64}\.[\w-]{16,64}|eyJ[\w-]{8,4000}\.[\w-]{4,4000}(?:\.[\w-]{0,4000})?)"
         ),
-        numbered=True,
+        digits=1,
     ),
     _Finder(Sensitive.API_KEY, re.compile(r"://(?P<value>[^\s/:@]{1,100}:[^\s/@]{1,200})@"), mark="://"),
     _Finder(
@@ -219,12 +224,12 @@ _FINDERS = (
         re.compile(r"(?<![A-Za-z0-9])bearer\s+(?P<value>[\w.~+/=-]{12,4000})", re.IGNORECASE),
         words=("bearer",),
     ),
-    _Finder(Sensitive.API_KEY, re.compile(r"(?<![\w+=-])(?P<value>[A-Za-z0-9_+=-]{32,512})"), _token, numbered=True),
+    _Finder(Sensitive.API_KEY, re.compile(r"(?<![\w+=-])(?P<value>[A-Za-z0-9_+=-]{32,512})"), _token, digits=1),
     _Finder(Sensitive.PASSWORD, _named(_SPACED_PASSWORDS, _QUOTED_OR_ONE), words=PARTS_OF_SECRETS),
     _Finder(
         Sensitive.PASSWORD,
         re.compile(rf"{_SPACED_PASSWORDS}[^\S\n]{{1,3}}(?P<value>(?=\S{{0,60}}\d)\S{{4,200}})", re.IGNORECASE),
-        numbered=True,
+        digits=1,
         words=PARTS_OF_SECRETS,
     ),
     _Finder(
@@ -235,17 +240,17 @@ _FINDERS = (
         ),
         words=(),
     ),
-    _Finder(Sensitive.CARD, re.compile(r"(?<![\d+-])(?P<value>\d(?:[ -]?\d){12,48})(?!\d)"), _card, numbered=True),
+    _Finder(Sensitive.CARD, re.compile(r"(?<![\d+-])(?P<value>\d(?:[ -]?\d){12,48})(?!\d)"), _card, digits=13),
     _Finder(
         Sensitive.IBAN,
         re.compile(r"(?<![A-Za-z0-9])(?P<value>[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30})(?![A-Z0-9])", re.IGNORECASE),
         _iban,
-        numbered=True,
+        digits=1,
     ),
     _Finder(
         Sensitive.SSN,
         re.compile(r"(?<![\d-])(?P<value>(?!000|666|9)\d{3}([- ])(?!00)\d{2}\2(?!0000)\d{4})(?![\d-])"),
-        numbered=True,
+        digits=9,
     ),
     _Finder(
         Sensitive.RECORD,
@@ -254,7 +259,7 @@ _FINDERS = (
             re.IGNORECASE,
         ),
         _record,
-        numbered=True,
+        digits=1,
         words=PARTS_OF_RECORDS,
     ),
     _Finder(
@@ -264,7 +269,7 @@ _FINDERS = (
             r"(?P<value>[A-Za-z]{0,6}[-/ ]?\d[A-Za-z0-9./-]{0,30})"
         ),
         _record,
-        numbered=True,
+        digits=1,
         words=("hn",),
     ),
     _Finder(
@@ -272,9 +277,9 @@ _FINDERS = (
         re.compile(r"(?<![\w.+%-])(?P<value>[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})"),
         mark="@",
     ),
-    _Finder(Sensitive.PHONE, re.compile(r"(?<![\w.+-])(?P<value>\+\d[\d ()./-]{5,20}\d)(?!\w)"), _phone, numbered=True),
-    _Finder(Sensitive.PHONE, re.compile(r"(?<![\w.+-])(?P<value>(?:0|\(\d)[\d ()./-]{7,20}\d)(?!\w)"), _phone, numbered=True),
-    _Finder(Sensitive.PHONE, re.compile(r"(?<![\w.+-])(?P<value>\d{3}[-. ]\d{3}[-. ]\d{4})(?!\w)"), numbered=True),
+    _Finder(Sensitive.PHONE, re.compile(r"(?<![\w.+-])(?P<value>\+\d[\d ()./-]{5,20}\d)(?!\w)"), _phone, digits=1),
+    _Finder(Sensitive.PHONE, re.compile(r"(?<![\w.+-])(?P<value>(?:0|\(\d)[\d ()./-]{7,20}\d)(?!\w)"), _phone, digits=1),
+    _Finder(Sensitive.PHONE, re.compile(r"(?<![\w.+-])(?P<value>\d{3}[-. ]\d{3}[-. ]\d{4})(?!\w)"), digits=1),
     _Finder(
         Sensitive.PHONE,
         re.compile(
@@ -283,19 +288,19 @@ _FINDERS = (
             re.IGNORECASE,
         ),
         _named_phone,
-        numbered=True,
+        digits=1,
     ),
     _Finder(
         Sensitive.ADDRESS,
         re.compile(rf"(?<![\w.,-])(?P<value>\d{{1,5}}[A-Za-z]? (?:[A-Z][\w'.-]{{1,24}} ){{1,3}}(?i:{STREETS})(?!\w))"),
-        numbered=True,
+        digits=1,
     ),
     _Finder(
         Sensitive.ADDRESS,
         re.compile(
             r"(?<!\w)(?P<value>[A-ZÄÖÜ][\w-]{1,40}(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?)(?!\w)"
         ),
-        numbered=True,
+        digits=1,
     ),
     _Finder(
         Sensitive.ADDRESS,
@@ -304,6 +309,6 @@ _FINDERS = (
             r"(?:[\w'’.-]{1,24} ){0,4}?[\w'’.-]{1,24},? \d{1,4})(?!\w)",
             re.IGNORECASE,
         ),
-        numbered=True,
+        digits=1,
     ),
 )
