@@ -19,7 +19,7 @@ from keepsake.domain.turns import Role
 from keepsake.ports.item_store import Write
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LearnedSession, LongTerm
-from keepsake.repositories.memories import Memories
+from keepsake.repositories.memories import Memories, MemoryState
 from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.stored import Stored
 from keepsake.services.drafts import REACH, Draft, DraftMaker, Drafts, memories_prefix
@@ -29,19 +29,23 @@ from keepsake.services.leased_work import LeasedWork
 from keepsake.services.pages import Page
 from keepsake.services.statements import StatementSource
 
+_Known = tuple[MemoryState, Stored[LearnedSession]]
+
 
 @dataclass(frozen=True, slots=True)
 class LearnedPage:
     """What a page has left to be indexed: the slots of memory it touched. `changed` counts those that it changed.
 
-    `dropped` counts what a model answered that could not be believed. `turns` are the drafts of its turns, and `memories` those
-    of memories that are new or other than before; None where the page was learned before a crash.
+    `dropped` counts what a model answered that could not be believed. `turns` are the drafts of its turns, `summary` those
+    of the session's summary, and `memories` those of memories that are new or other than before; None where the page was learned
+    before a crash.
     """
 
     touched: tuple[str, ...]
     changed: int = 0
     dropped: int = 0
     turns: Sequence[Draft] | None = None
+    summary: Sequence[Draft] | None = None
     memories: frozenset[Draft] | None = None
 
 
@@ -68,21 +72,26 @@ class PageLearning:
         known = self._summary(lease, page.session_id)
         if known.value and known.value.summary.covered_ms >= page.last.timestamp_ms:
             return LearnedPage(known.value.touched)
-        digest = self.memories.load(lease.user_id).digest.value or Digest()
-        extracted = self.source.statements(lease.user_id, page, digest.entries)
+        state = self.memories.load(lease.user_id)
+        extracted = self.source.statements(lease.user_id, page, (state.digest.value or Digest()).entries)
         found = self.learning.from_turns(lease.user_id, page.session_id, page.turns, extracted.statements)
         turns = self._turn_drafts(lease, page, self.indexing) if self.indexing else []
-        changed, memories = self.leased.retrying.call(lambda: self._write(lease, page, found, turns))
+        # What was read already serves the first attempt: where it is no longer so, the write is refused.
+        fresh = [(state, known)]
+        changed, summary, memories = self.leased.retrying.call(
+            lambda: self._write(lease, page, found, turns, fresh.pop() if fresh else self._read(lease, page))
+        )
         touched = tuple(one.slot_id for one in found)
-        return LearnedPage(touched, changed, sum(extracted.dropped.values()), turns, frozenset(memories))
+        return LearnedPage(touched, changed, sum(extracted.dropped.values()), turns, summary, frozenset(memories))
 
     def difference(self, lease: Lease, page: Page, learned: LearnedPage, indexing: Indexing) -> Difference:
         """All that the index is to be told of a learned page: its turns and those before it whose windows it completes, the
         session's summary, and the memories it touched.
         """
         drafts = [*(self._turn_drafts(lease, page, indexing) if learned.turns is None else learned.turns)]
-        summary = self._summary(lease, page.session_id).value
-        if summary:
+        if learned.summary is not None:
+            drafts += learned.summary
+        elif summary := self._summary(lease, page.session_id).value:
             drafts += self._drafts(lease).summary(page.session_id, summary)
         gone: list[Pointer] = []
         slots = self.memories.slots(lease.user_id, learned.touched, lease.fence)
@@ -104,31 +113,36 @@ class PageLearning:
         names = {draft.document_id for draft in wanted}
         return [pointer for pointer in there if pointer.document_id not in names]
 
+    def _read(self, lease: Lease, page: Page) -> _Known:
+        return self.memories.load(lease.user_id), self._summary(lease, page.session_id)
+
     def _write(
-        self, lease: Lease, page: Page, found: Sequence[SlotClaims], turns: Sequence[Draft]
-    ) -> tuple[int, Sequence[Draft]]:
-        """Write all of it; how many slots of memory changed, and the drafts of the memories that did."""
-        state = self.memories.load(lease.user_id)
+        self, lease: Lease, page: Page, found: Sequence[SlotClaims], turns: Sequence[Draft], read: _Known
+    ) -> tuple[int, Sequence[Draft], Sequence[Draft]]:
+        """Write all of it; how many slots of memory changed, drafts of the summary, and those of the memories that changed."""
+        state, before = read
         slots = self.memories.slots(lease.user_id, (one.slot_id for one in found), lease.fence)
         changed = merged(found, slots)
-        before = self._summary(lease, page.session_id)
         summary = (before.value.summary if before.value else SessionSummary()).extended(page.turns, self.reader)
         # Also what is not changed was touched: a crash may have come between the slots and the summary.
         learned = (before.value or LearnedSession(summary)).extended(summary, page.turns, tuple(one.slot_id for one in found))
         known = state.digest.value or Digest(checked_at_ms=self.leased.clock.now_ms())
         now = _as_they_are(found, slots, changed)
-        digest = known.with_slots({slot_id: readings(slot_id, claims) for slot_id, claims in now.items()})
+        told = {slot_id: readings(slot_id, claims) for slot_id, claims in now.items()}
+        digest = known.with_slots(told)
         digest = digest.knowing(self._named(page))
-        memories = [draft for one in found if one.slot_id in now for draft in self._new(lease, one, now[one.slot_id])]
+        memories = [
+            draft for one in found if one.slot_id in now for draft in self._new(lease, one, now[one.slot_id], told[one.slot_id])
+        ]
         summaries = self._drafts(lease).summary(page.session_id, learned)
         writes = self._announced(lease, [*turns, *summaries, *memories]) + self._kept(lease, page, changed)
         if digest != state.digest.value:
             writes.append(self.memories.put_digest(lease.user_id, digest, state.digest, lease.fence))
         writes.append(self.long_term.put_summary(lease.user_id, page.session_id, learned, before, lease.fence))
         self.leased.write_once(lease, state, writes, Action.MEMORY_LEARNED, turn=len(page.turns), memory=len(changed))
-        return len(changed), memories
+        return len(changed), summaries, memories
 
-    def _new(self, lease: Lease, found: SlotClaims, now: Claims) -> list[Draft]:
+    def _new(self, lease: Lease, found: SlotClaims, now: Claims, told: Sequence[Memory]) -> list[Draft]:
         """Drafts of a slot's memories that are new, or other than they would be without what this page claims.
 
         Not: other than they were. An attempt that did not come to its end may have written them, and told the index of none.
@@ -137,7 +151,7 @@ class PageLearning:
         without = replace(now, claims=tuple(claim for claim in now.claims if claim.claim_id not in ids))
         makes = self._drafts(lease)
         known = frozenset(makes.memories(readings(found.slot_id, without)))
-        return [draft for draft in makes.memories(readings(found.slot_id, now)) if draft not in known]
+        return [draft for draft in makes.memories(told) if draft not in known]
 
     def _named(self, page: Page) -> Iterator[tuple[str, int]]:
         """What the user's own open turns name, which may be told to be known, and when."""
