@@ -12,7 +12,7 @@ from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import Candidate, FieldStatistics, Found, IndexDocument, IndexQuery
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
-from keepsake.ports.search_index import IndexedDocument, IndexedPage, Location, NotIndexed, PhysicalIndex
+from keepsake.ports.search_index import NO_INDEX, IndexedDocument, IndexedPage, Location, NotIndexed, PhysicalIndex
 
 K1 = 1.5
 B = 0.75
@@ -63,7 +63,7 @@ class DictSearchIndex:
         with self._one_at_a_time:
             there = self._indexes.get(index)
             if there is None:
-                return tuple([NotIndexed("no_index", retryable=False) for _ in documents])
+                return tuple([NotIndexed(NO_INDEX, retryable=False) for _ in documents])
             if any(document.vector.dimensions != there.model.dimensions for document in documents):
                 raise ValueError("a vector has not the dimensions of the index")
             there.documents.update({(document.owner, document.document_id): document for document in documents})

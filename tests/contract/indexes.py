@@ -38,6 +38,7 @@ class Bench:
     """An index, and names of physical indexes that are this test's alone."""
 
     index: SearchIndex
+    reopened: Callable[[], SearchIndex]  # the same index as another process has it
     prefix: str = ""
     made: set[str] = field(default_factory=set)
 
@@ -80,23 +81,31 @@ def opened(adapter: str, folder: Path) -> Iterator[Bench]:
     """A bench with an index of that kind, without any physical index in it. Skips where it needs a node and there is none."""
     with ExitStack() as cleanup:
         if adapter == "dictionary":
-            yield Bench(DictSearchIndex())
+            dictionary = DictSearchIndex()
+            yield Bench(dictionary, lambda: dictionary)
         elif adapter == "sqlite":
-            yield Bench(cleanup.enter_context(closing(SqliteSearchIndex(folder / "index.db"))))
+
+            def opened_here() -> SearchIndex:
+                return cleanup.enter_context(closing(SqliteSearchIndex(folder / "index.db")))
+
+            yield Bench(opened_here(), opened_here)
         else:
             prefix = f"t{uuid4().hex[:12]}-{next(_OPENSEARCH_RUNS)}-"
-            index = open_search_index(
-                node_url(),
-                alias=f"{prefix}alias",
-                service="none",
-                region=None,
-                clock=SystemClock(),
-                chance=SystemChance(),
-                layout=Layout(shards=2, replicas=0),
-            )
-            bench = Bench(index, prefix)
+            bench = Bench(_on_node(prefix), lambda: _on_node(prefix), prefix)
             cleanup.callback(bench.clear)
             yield bench
+
+
+def _on_node(prefix: str) -> SearchIndex:
+    return open_search_index(
+        node_url(),
+        alias=f"{prefix}alias",
+        service="none",
+        region=None,
+        clock=SystemClock(),
+        chance=SystemChance(),
+        layout=Layout(shards=2, replicas=0),
+    )
 
 
 # ---- documents and queries ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import DocumentKind, Found
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
-from keepsake.ports.search_index import Location, NotIndexed, PhysicalIndex
+from keepsake.ports.search_index import NO_INDEX, Location, NotIndexed, PhysicalIndex
 from tests.contract.indexes import DIMENSIONS, EAST, MODEL, NORTH, Bench, adapters, document, ids, one, pages, query
 from tests.opensearch.node import node_url
 
@@ -198,6 +198,24 @@ def test_nothing_is_put_into_an_index_that_is_not_there(bench: Bench) -> None:
     outcomes = bench.index.put([document("a"), document("b")], index=bench.name("second"))
     assert [type(outcome) for outcome in outcomes] == [NotIndexed, NotIndexed]
     assert bench.index.list_all(bench.name("second"), limit=9).documents == ()
+
+
+def test_an_index_that_somebody_else_dropped_takes_nothing_and_does_not_come_back(bench: Bench) -> None:
+    first = bench.ready()
+    (old,) = bench.put(document("old", "house"))
+    bench.reopened().drop(first)
+    outcomes = bench.index.put([document("a"), document("b")], index=first)
+    assert [outcome.code for outcome in outcomes if isinstance(outcome, NotIndexed)] == [NO_INDEX, NO_INDEX]
+    assert bench.delete(old) == (True,)
+    assert bench.index.search(query("house", NORTH)).candidates == ()
+    assert bench.index.list_all(first, limit=9).documents == ()
+    assert bench.index.current() is None
+    with pytest.raises(ValueError, match="no index"):
+        bench.index.switch(first)
+    bench.ready(model=OTHER_MODELS[1])
+    wide = Vector.of([1] * (DIMENSIONS + 1))
+    bench.put(document("new", "house", vector=wide))
+    assert ids(bench.index.search(query("house", wide))) == ["new"]
 
 
 def test_what_is_removed_is_gone_and_the_rest_stays(bench: Bench) -> None:

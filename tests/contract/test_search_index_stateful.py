@@ -97,7 +97,7 @@ class Indexes(RuleBasedStateMachine):
         self.cleanup = ExitStack()
         folder = Path(self.cleanup.enter_context(tempfile.TemporaryDirectory()))
         self.plain = DictSearchIndex()
-        self.benches = (Bench(self.plain), self.cleanup.enter_context(opened(self.other, folder)))
+        self.benches = (Bench(self.plain, lambda: self.plain), self.cleanup.enter_context(opened(self.other, folder)))
         self.locations: dict[tuple[str, str, str], tuple[Location, ...]] = {}
 
     def teardown(self) -> None:

@@ -19,13 +19,13 @@ from botocore.credentials import Credentials
 from keepsake.adapters.opensearch_client import Limits, open_client
 from keepsake.adapters.opensearch_documents import fields_of
 from keepsake.adapters.opensearch_index import OpenSearchIndex, open_search_index
-from keepsake.adapters.opensearch_mapping import Layout, index_body
+from keepsake.adapters.opensearch_mapping import Layout, index_body, write_alias
 from keepsake.domain.clearance import OPEN
 from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import DocumentKind, IndexDocument, IndexQuery
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
-from keepsake.ports.search_index import Location, NotIndexed
+from keepsake.ports.search_index import NO_INDEX, Location, NotIndexed
 from tests.fakes import FakeChance, FakeClock
 from tests.faults.opensearch_wire import SECRET, Endpoint, Reply, Sent, as_reply, endpoint_on_loopback, refused
 
@@ -47,13 +47,15 @@ def healthy(sent: Sent) -> Reply:
     if path.endswith("_search"):
         return as_reply(_response(1))
     if path.endswith("_mapping"):
-        return as_reply({"i-1": index_body(MODEL, Layout())})
+        return as_reply({"i-1": index_body("i-1", MODEL, Layout())})
     return as_reply({"i-1": {}} if path.startswith("/_alias/") else {"acknowledged": True})
 
 
 def _item(action: dict[str, Any]) -> dict[str, Any]:
     ((kind, address),) = action.items()
-    return {kind: {"_index": address["_index"], "_id": address["_id"], "status": 200}}
+    if kind == "index" and not (address["_index"] == write_alias("i-1") and address["require_alias"]):
+        return {kind: {"_index": address["_index"], "status": 400}}
+    return {kind: {"_index": "i-1", "_id": address["_id"], "status": 200}}
 
 
 def _response(at: int) -> dict[str, Any]:
@@ -222,6 +224,15 @@ def test_each_document_of_a_bulk_has_its_own_outcome(endpoint: Endpoint, index: 
         NotIndexed("refused", retryable=False),
         NotIndexed("no_index", retryable=False),
     )
+
+
+def test_an_index_that_turns_out_to_be_gone_is_looked_at_anew(endpoint: Endpoint, index: OpenSearchIndex) -> None:
+    assert isinstance(index.put([DOCUMENT], index="i-1")[0], Location)
+    endpoint.faults = [as_reply({"errors": True, "items": [{"index": {"_index": write_alias("i-1"), "status": 404}}]})]
+    assert index.put([DOCUMENT], index="i-1") == (NotIndexed(NO_INDEX, retryable=False),)
+    before = len(endpoint.sent)
+    index.put([DOCUMENT], index="i-1")
+    assert [sent.path for sent in endpoint.sent[before:]] == ["/i-1/_mapping", "/_bulk"]
 
 
 def test_what_went_in_before_a_bulk_failed_keeps_its_location(endpoint: Endpoint, index: OpenSearchIndex) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from keepsake.adapters.opensearch_index import OpenSearchIndex
-from keepsake.adapters.opensearch_mapping import Layout
 from tests.opensearch.node import node_url
-from tests.opensearch.nodes_index import dropped_at_the_end, index_on
+from tests.opensearch.nodes_index import SERVERLESS, dropped_at_the_end, index_on
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +29,6 @@ def index(url: str, alias: str) -> Iterator[OpenSearchIndex]:
 
 @pytest.fixture
 def serverless(url: str, alias: str) -> Iterator[OpenSearchIndex]:
-    """Uses the node as if it were a serverless collection, but for the engine, which the node has not."""
+    """Uses the node as if it were a serverless collection."""
     with dropped_at_the_end(url, alias):
-        yield index_on(url, alias, Layout(managed=False, engine="lucene"))
+        yield index_on(url, alias, SERVERLESS)

@@ -10,6 +10,7 @@ from keepsake.adapters.opensearch_mapping import Layout
 from keepsake.adapters.surroundings import SystemChance, SystemClock
 
 SMALL = Layout(shards=2, replicas=0)
+SERVERLESS = Layout(managed=False, engine="lucene")  # but for the engine, which the node has not
 
 
 def index_on(url: str, alias: str, layout: Layout = SMALL) -> OpenSearchIndex:

@@ -6,15 +6,16 @@ from dataclasses import replace
 import pytest
 
 from keepsake.adapters.opensearch_index import OpenSearchIndex
+from keepsake.adapters.opensearch_mapping import Layout
 from keepsake.domain.clearance import Clearance
 from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import Candidate, DocumentKind, Found, IndexDocument, IndexQuery
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import EmbeddingModel
-from keepsake.ports.search_index import Location, NotIndexed
+from keepsake.ports.search_index import NO_INDEX, Location, NotIndexed
 from tests.fakes_index import DictSearchIndex
 from tests.opensearch.node import node_url
-from tests.opensearch.nodes_index import asked
+from tests.opensearch.nodes_index import SERVERLESS, SMALL, asked, dropped_at_the_end, index_on
 
 node_url()  # without one, one line says that all of these are skipped
 
@@ -170,6 +171,45 @@ def test_an_index_of_somebody_elses_is_not_taken_for_one_of_ours(index: OpenSear
         index.current()
     with pytest.raises(IndexUnavailableError):
         index.create(f"{alias}-1", MODEL)
+
+
+@pytest.mark.parametrize("layout", [SMALL, SERVERLESS], ids=["managed", "serverless"])
+def test_no_write_makes_an_index_that_a_reindex_elsewhere_has_dropped(url: str, alias: str, layout: Layout) -> None:
+    first, second = f"{alias}-1", f"{alias}-2"
+    documents = [document(random.Random(at), f"d{at}", owner="ada") for at in range(3)]
+    with dropped_at_the_end(url, alias):
+        here, there = index_on(url, alias, layout), index_on(url, alias, layout)
+        filled(here, first, documents)
+        (location, *_) = here.put(documents, index=first)
+        assert isinstance(location, Location)
+        assert location.index == first
+        there.create(second, MODEL)
+        there.switch(second)
+        there.drop(first)
+        assert here.put(documents, index=first) == (NotIndexed(NO_INDEX, retryable=False),) * 3
+        assert here.delete([location]) == (True,)
+        here.search(everything("a", vector=documents[0].vector))
+        with pytest.raises(IndexUnavailableError):
+            here.search(replace(everything("a"), index=first))
+        here.refresh()
+        assert names(url, alias) == {second: {alias, f"{second}-w"}}
+        there.create(first, MODEL)
+        assert all(isinstance(outcome, Location) for outcome in here.put(documents, index=first))
+
+
+def names(url: str, alias: str) -> dict[str, set[str]]:
+    """The indexes whose names begin with `alias`, and the aliases of each."""
+    answer = asked(url, "GET", f"/{alias}*/_alias")
+    assert isinstance(answer, dict)
+    return {name: set(there["aliases"]) for name, there in answer.items()}
+
+
+def test_an_index_whose_write_alias_is_the_name_of_another_is_not_made(index: OpenSearchIndex, url: str, alias: str) -> None:
+    asked(url, "PUT", f"/{alias}-1-w", {})
+    with pytest.raises(IndexUnavailableError):
+        index.create(f"{alias}-1", MODEL)
+    assert index.put([document(random.Random(1), "d")], index=f"{alias}-1") == (NotIndexed(NO_INDEX, retryable=False),)
+    assert names(url, alias) == {f"{alias}-1-w": set()}
 
 
 def test_the_model_comes_back_with_its_scale(index: OpenSearchIndex, alias: str) -> None:

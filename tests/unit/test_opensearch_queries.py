@@ -139,21 +139,21 @@ def test_a_document_reads_back_as_what_it_was(document: IndexDocument, asked: li
 @given(documents)
 def test_every_field_is_mapped_and_a_vector_without_direction_is_left_out(document: IndexDocument) -> None:
     fields = fields_of(document, unit_vector=True)
-    assert set(fields) <= set(index_body(EmbeddingModel("m", 4), Layout())["mappings"]["properties"])
+    assert set(fields) <= set(index_body("i-1", EmbeddingModel("m", 4), Layout())["mappings"]["properties"])
     assert ("vector" in fields) == any(document.vector.values)
     if "vector" in fields:
         assert sum(component**2 for component in fields["vector"]) == pytest.approx(1)
 
 
 def test_a_serverless_collection_is_asked_for_nothing_that_it_refuses() -> None:
-    body = index_body(EmbeddingModel("m", 4), Layout.of("aoss"))
+    body = index_body("i-1", EmbeddingModel("m", 4), Layout.of("aoss"))
     assert body["settings"] == {"index": {"knn": True}}
     assert "_routing" not in body["mappings"]
     assert body["mappings"]["properties"]["vector"]["method"]["engine"] == "faiss"
 
 
 def test_a_managed_domain_requires_routing_and_refuses_unknown_fields() -> None:
-    mappings = index_body(EmbeddingModel("m", 4), Layout(engine="faiss"))["mappings"]
+    mappings = index_body("i-1", EmbeddingModel("m", 4), Layout(engine="faiss"))["mappings"]
     assert mappings["_routing"] == {"required": True}
     assert mappings["dynamic"] == "strict"
     assert "data_type" not in mappings["properties"]["vector"]
@@ -161,4 +161,4 @@ def test_a_managed_domain_requires_routing_and_refuses_unknown_fields() -> None:
 
 def test_an_index_says_whose_vectors_it_holds() -> None:
     model = EmbeddingModel("m", 4, 0.7, 0.9)
-    assert model_of(index_body(model, Layout())["mappings"]["_meta"]) == model
+    assert model_of(index_body("i-1", model, Layout())["mappings"]["_meta"]) == model

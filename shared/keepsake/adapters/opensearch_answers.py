@@ -14,7 +14,7 @@ from keepsake.adapters.opensearch_documents import TURN, WINDOW, Hit, hit_of, wa
 from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import Candidate, FieldStatistics, Found, IndexQuery
 from keepsake.domain.vectors import Vector
-from keepsake.ports.search_index import IndexedDocument, IndexedPage, Location, NotIndexed
+from keepsake.ports.search_index import NO_INDEX, IndexedDocument, IndexedPage, Location, NotIndexed
 
 _K1, _B = 1.5, 0.75
 _LEXICAL = 2  # arms before the one by vector, when the query has terms
@@ -78,7 +78,7 @@ def refusal(status: int) -> NotIndexed:
         return NotIndexed("throttled", retryable=True)
     if status >= 500:
         return NotIndexed("unavailable", retryable=True)
-    return NotIndexed("no_index" if status == 404 else "refused", retryable=False)
+    return NotIndexed(NO_INDEX if status == 404 else "refused", retryable=False)
 
 
 def is_gone(item: Mapping[str, Any]) -> bool:

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from keepsake.adapters.opensearch_answers import found_in, is_gone, nothing_found, page_in, refusal, written
 from keepsake.adapters.opensearch_client import Limits, SearchClient, answer_read, as_json, open_client
 from keepsake.adapters.opensearch_documents import fields_of, key_of, routing_of
-from keepsake.adapters.opensearch_mapping import Layout, index_body, model_of
+from keepsake.adapters.opensearch_mapping import Layout, index_body, model_of, write_alias
 from keepsake.adapters.opensearch_queries import owned, page_body, search_lines, searched_terms
 from keepsake.domain.errors import IndexUnavailableError
 from keepsake.domain.search import Found, IndexDocument, IndexQuery
 from keepsake.ports.embedding import EmbeddingModel
-from keepsake.ports.search_index import IndexedPage, Location, NotIndexed, PhysicalIndex
+from keepsake.ports.search_index import NO_INDEX, IndexedPage, Location, NotIndexed, PhysicalIndex
 from keepsake.ports.surroundings import Chance, Clock
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class OpenSearchIndex:
 
     def create(self, name: str, model: EmbeddingModel) -> None:
         """See SearchIndex."""
-        body = index_body(model, self._layout)
+        body = index_body(name, model, self._layout)
         if self._model_in(name) is None:
             answer = self._client.write("the making of an index", "PUT", f"/{name}", body, fine=(400,))
             if "error" in answer and self._model_in(name) is None:  # else somebody else made it just now
@@ -72,8 +72,7 @@ class OpenSearchIndex:
     def drop(self, name: str) -> None:
         """See SearchIndex."""
         self._client.write("the removal of an index", "DELETE", f"/{name}", fine=(404,))
-        self._models.pop(name, None)
-        self._touched.discard(name)
+        self._forget(name)
 
     def put(self, documents: Sequence[IndexDocument], *, index: str) -> tuple[Location | NotIndexed, ...]:
         """See SearchIndex."""
@@ -89,6 +88,8 @@ class OpenSearchIndex:
         old = {} if self._layout.managed else self._copies(sorted(last), index)
         self._touched.add(index)
         outcomes = self._written(last, index)
+        if any(isinstance(outcome, NotIndexed) and outcome.code == NO_INDEX for outcome in outcomes.values()):
+            self._forget(index)  # somebody else has dropped it
         self.delete([copy for key, outcome in outcomes.items() if isinstance(outcome, Location) for copy in old.get(key, ())])
         return tuple([outcomes[key] for key in keys])
 
@@ -135,6 +136,10 @@ class OpenSearchIndex:
             self._models[name] = model_of(answer[name]["mappings"]["_meta"])
         return self._models[name]
 
+    def _forget(self, name: str) -> None:
+        self._models.pop(name, None)
+        self._touched.discard(name)
+
     def _page(self, path: str, query: Mapping[str, Any], *, limit: int, after: str | None) -> IndexedPage:
         answer = self._client.write("a listing", "POST", path, page_body(query, limit=limit, after=after))
         with answer_read("a listing"):
@@ -144,7 +149,8 @@ class OpenSearchIndex:
         return routing_of(owner) if self._layout.managed else ""
 
     def _put_lines(self, document: IndexDocument, index: str) -> bytes:
-        address = {"_index": index}
+        # By its own name OpenSearch would make an index that is not there (any more), with a mapping of its own choice.
+        address: dict[str, Any] = {"_index": write_alias(index), "require_alias": True}
         if self._layout.managed:
             address |= {"_id": key_of(document.owner, document.document_id), "routing": routing_of(document.owner)}
         fields = fields_of(document, unit_vector=self._layout.unit_vectors)

@@ -37,9 +37,15 @@ class Layout:
         return not self.managed
 
 
-def index_body(model: EmbeddingModel, layout: Layout) -> dict[str, Any]:
-    """The body of a request that creates an index for one model's vectors."""
+def write_alias(name: str) -> str:
+    """The alias by which documents are put into an index: its own from its making on, and gone with it."""
+    return f"{name}-w"
+
+
+def index_body(name: str, model: EmbeddingModel, layout: Layout) -> dict[str, Any]:
+    """The body of a request that creates an index for one model's vectors, with the alias by which it is written."""
     body: dict[str, Any] = {
+        "aliases": {write_alias(name): {}},
         "settings": {"index": _settings(layout)},
         "mappings": {
             "dynamic": "strict",

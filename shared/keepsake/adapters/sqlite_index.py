@@ -20,7 +20,7 @@ from keepsake.adapters.sqlite_index_search import found_in
 from keepsake.domain.errors import IndexUnavailableError, StoreError
 from keepsake.domain.search import DocumentKind, FieldStatistics, Found, IndexDocument, IndexQuery
 from keepsake.ports.embedding import EmbeddingModel
-from keepsake.ports.search_index import IndexedDocument, IndexedPage, Location, NotIndexed, PhysicalIndex
+from keepsake.ports.search_index import NO_INDEX, IndexedDocument, IndexedPage, Location, NotIndexed, PhysicalIndex
 
 _REMEMBERED_BYTES = 192 * 1024 * 1024
 
@@ -83,7 +83,7 @@ class SqliteSearchIndex:
         with self._writing() as writer:
             known = _named(writer, index)
             if known is None:
-                return tuple([NotIndexed("no_index", retryable=False) for _ in documents])
+                return tuple([NotIndexed(NO_INDEX, retryable=False) for _ in documents])
             if any(document.vector.dimensions != known.model.dimensions for document in documents):
                 raise ValueError("a vector has not the dimensions of the index")
             with _changing(writer, known.tables) as change:

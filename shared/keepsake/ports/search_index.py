@@ -86,7 +86,8 @@ class SearchIndex(Protocol):
     def put(self, documents: Sequence[IndexDocument], *, index: str) -> tuple[Location | NotIndexed, ...]:
         """Put each document in place of one with the same owner and id; one outcome for each, in their order.
 
-        Of several with the same owner and id the last one stands. Into an index that is not there nothing is put.
+        Of several with the same owner and id the last one stands. Into an index that is not there (any more)
+        nothing is put, with the code NO_INDEX for each, and none comes to be.
         Raises ValueError when a vector has not the index's dimensions, before anything is written.
         """
         ...
