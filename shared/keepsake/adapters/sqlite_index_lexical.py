@@ -42,7 +42,8 @@ class Postings:
 
 def tokens(owner: int, terms: Sequence[str], window_terms: Sequence[str]) -> tuple[str, int]:
     """A document's tokens, as FTS5 takes them, and how many bits the largest count has."""
-    turn, window = Counter(terms), Counter(window_terms)
+    turn = Counter(terms)
+    window = turn if window_terms is terms else Counter(window_terms)  # all but turns are their own window
     written = [*_tokens(owner, turn, _TURN), *_tokens(owner, window, _WINDOW)]
     return " ".join(written), max([*turn.values(), *window.values()], default=0).bit_length()
 
