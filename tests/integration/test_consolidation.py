@@ -3,8 +3,10 @@
 import pytest
 
 from keepsake.config import Settings
+from keepsake.ports.language_model import LanguageModel, ModelAnswer, ModelTask
 from tests.fakes import DictItemStore, FakeClock
 from tests.fakes_index import DictSearchIndex
+from tests.model_answers import answer_text, item
 from tests.world import World, in_path
 
 on_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -140,6 +142,76 @@ def test_replaying_what_quotes_memories_never_makes_more_of_them(own: World) -> 
     assert [(one["memory_id"], one["reference_count"]) for one in after] == [
         (one["memory_id"], one["reference_count"]) for one in known
     ]
+
+
+# ---- What is hidden from a reader
+
+SECRET = {"clearance": "3"}
+HIDDEN_AND_OPEN = [
+    (["My sister is called Vera."], ["She lives in Oslo. Her birthday is on 3 May."]),
+    (["I live in Oslo."], ["Actually, not Oslo, I live in Rome.", "No, I meant Lima."]),
+    (["The suspect is called Vera."], ["Yes, exactly, I agree with that one."]),
+    (["I live in Lima."], ["I live in Rome, which my sister Anna likes.", "She works as a teacher."]),
+]
+
+
+class GossipModel:
+    """States of each turn whatever it was shown at all, and takes it for the end of all that is known."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def answer(self, task: ModelTask) -> ModelAnswer:
+        data = task.prompt.data
+        self.shown.append(data)
+        items = [
+            item("facts", f"It is all about {name}.", turn=number, attribute="suspect", value=name, replaces=[1])
+            for number in range(1, 9)
+            for name in ("Vera", "Oslo", "Lima", "Anna")
+            if name in data and f"[{number}] 2" in data
+        ]
+        return ModelAnswer(answer_text(*items), cut=False, refused=False, input_tokens=9, output_tokens=9, model="gossip")
+
+
+def what_open_readers_know(
+    hidden: list[str], spoken: list[str], model: LanguageModel | None, *, between: bool, say_hidden: bool
+) -> list[dict[str, object]]:
+    world = World(DictItemStore(), FakeClock(), model=model)
+    for text in hidden:
+        if say_hidden:
+            assert world.turn("s1", text, claims=SECRET, clearance={"level": 3}).status == 200
+        world.clock.advance(minutes=1)
+    if between:
+        assert world.consolidate() == 0
+    for number, text in enumerate(spoken):
+        world.clock.advance(minutes=1)
+        world.turn("s1", text, turn_id=f"t{number}")
+    assert world.consolidate() == 0
+    found: list[dict[str, object]] = world.memories(past="true")
+    return found
+
+
+@pytest.mark.parametrize(("hidden", "spoken"), HIDDEN_AND_OPEN)
+@pytest.mark.parametrize("between", [False, True], ids=["one page", "two pages"])
+@pytest.mark.parametrize("modelled", [False, True], ids=["rules", "model"])
+def test_what_open_turns_teach_is_the_same_whether_or_not_hidden_ones_were_said(
+    hidden: list[str], spoken: list[str], between: bool, modelled: bool
+) -> None:
+    model = GossipModel() if modelled else None
+    known = what_open_readers_know(hidden, spoken, model, between=between, say_hidden=True)
+    assert known == what_open_readers_know(hidden, spoken, GossipModel() if modelled else None, between=between, say_hidden=False)
+    if model:
+        assert any(hidden[0] in shown for shown in model.shown)
+        assert hidden[0] not in model.shown[-1]
+
+
+def test_a_hidden_turn_is_read_with_what_open_ones_say_and_teaches_hidden_memories(own: World) -> None:
+    own.turn("s1", "My sister is called Vera.")
+    own.turn("s1", "She lives in Oslo.", claims=SECRET, clearance={"level": 3})
+    own.turn("s1", "I work at Acme.")
+    own.consolidate()
+    assert set(values(own.memories())) == {"Vera", "Acme"}
+    assert set(values(own.memories(claims=SECRET))) == {"Vera", "Acme", "Oslo"}
 
 
 # ---- Archive and time

@@ -6,7 +6,7 @@ answer at all is another thing: the turns are to wait for it, unless this is the
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.domain.errors import ModelUnavailableError
@@ -50,6 +50,27 @@ class Extracted:
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+
+    def about(self, turn_ids: Iterable[str]) -> "Extracted":
+        """Only what these turns state; what it cost stays."""
+        wanted = frozenset(turn_ids)
+        return replace(self, statements=tuple(one for one in self.statements if one.turn_id in wanted))
+
+
+def together(found: Sequence[Extracted], turn_ids: Iterable[str]) -> Extracted:
+    """Several extractions as one, in the order of the turns."""
+    places = {turn_id: place for place, turn_id in enumerate(turn_ids)}
+    ways = {one.way for one in found} - {Way.NOTHING} or {Way.NOTHING}
+    return Extracted(
+        statements=tuple(sorted((said for one in found for said in one.statements), key=lambda said: places[said.turn_id])),
+        way=ways.pop() if len(ways) == 1 else Way.BOTH,
+        problems=sum((Counter(one.problems) for one in found), Counter()),
+        dropped=sum((Counter(one.dropped) for one in found), Counter()),
+        unavailable=any(one.unavailable for one in found),
+        calls=sum(one.calls for one in found),
+        input_tokens=sum(one.input_tokens for one in found),
+        output_tokens=sum(one.output_tokens for one in found),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from keepsake.domain.clearance import visible
 from keepsake.domain.errors import ModelUnavailableError
 from keepsake.domain.memories.values import Memory
 from keepsake.domain.turns import Role
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.attempts import AttemptLog, Attempts
-from keepsake.services.extraction import Extracted, Extraction
+from keepsake.services.extraction import Extracted, Extraction, together
 from keepsake.services.pages import Page
 
 # So often, and for so long, turns wait for a model; then the rules take over.
@@ -29,18 +30,28 @@ class StatementSource:
 
         Raises ModelUnavailableError while the page is to wait for the model, and StoreUnavailableError.
         """
-        turns = [turn for turn in page.turns if turn.role is Role.USER]
         if self.extraction.model is None:
-            return self.extraction.extract(turns, page.before, known)
+            return self._extracted(page, known)
         now_ms = self.clock.now_ms()
         before = self.attempts.load(user_id, page.session_id, page.turns[0].timestamp_ms, now_ms=now_ms)
         try:
-            return self.extraction.extract(turns, page.before, known, last_resort=_is_last(before, now_ms))
+            return self._extracted(page, known, last_resort=_is_last(before, now_ms))
         except ModelUnavailableError as error:
             if not error.retryable:  # the same request will be refused again
-                return self.extraction.extract(turns, page.before, known, last_resort=True)
+                return self._extracted(page, known, last_resort=True)
             self.attempts.failed(user_id, page.session_id, page.turns[0].timestamp_ms, before, now_ms=now_ms)
             raise
+
+    def _extracted(self, page: Page, known: Sequence[Memory], *, last_resort: bool = False) -> Extracted:
+        """What the turns state. Each is read with no more than a reader of it may see: else words of others would become its own."""
+        turns = [turn for turn in page.turns if turn.role is Role.USER]
+        found = []
+        for clearance in dict.fromkeys(turn.clearance for turn in turns):
+            heard = [memory for memory in known if memory.is_for(clearance)]
+            before = visible(clearance, page.before)
+            extracted = self.extraction.extract(visible(clearance, turns), before, heard, last_resort=last_resort)
+            found.append(extracted.about(turn.turn_id for turn in turns if turn.clearance == clearance))
+        return together(found, (turn.turn_id for turn in turns))
 
 
 def _is_last(attempts: Attempts, now_ms: int) -> bool:
