@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from keepsake.domain import pending
 from keepsake.domain.errors import IndexUnavailableError, ModelUnavailableError, QueueUnavailableError
 from keepsake.domain.sanitizing import SanitizedText
 from keepsake.domain.search import Found, IndexDocument, IndexQuery
@@ -204,18 +205,48 @@ def test_while_the_index_is_down_turns_go_on_and_say_so_and_afterwards_it_heals(
     recalled = world.recall("Where do I live?").json
     assert (recalled["degraded"], recalled["reason"]) == (True, "index_unavailable")
     assert "I live in Oslo." in [hit["text"] for hit in recalled["hits"]]
-    with pytest.raises(Exception, match="index_unavailable"):
-        world.plan()
-    index.down = False
-    world.plan()
-    index.down = True
-    world.clock.advance(minutes=1)
+    assert world.plan()["sent"] == 1
     assert world.work() == 1
+    assert ("Oslo", "rules") in made(world)
     index.down = False
     assert run(world) == 0
     assert ("Oslo", "rules") in made(world)
     assert world.recall("Where do I live?").json["degraded"] is False
     assert NO_DRIFT.items() <= drift(world).items()
+
+
+def test_what_an_index_that_is_down_for_longer_than_the_log_lasts_is_not_told_is_learned_and_found_when_it_is_back() -> None:
+    index = FailingIndex()
+    world = world_with(index=index)
+    world.turn(content="I live in Oslo. My sister is called Vera.")
+    index.down = True
+    for _ in range(9):
+        world.clock.advance(minutes=24 * 60)
+        world.queue.release_all()
+        world.consolidate()
+    assert {("Oslo", "rules"), ("Vera", "rules")} <= set(made(world))
+    assert world.log().json["turns"] == []
+    index.down = False
+    assert run(world) == 0
+    texts = [hit["text"] for hit in world.recall("Is Vera in Oslo?", kinds=["turn", "summary", "memory"]).json["hits"]]
+    assert "I live in Oslo. My sister is called Vera." in texts
+    assert "home: Oslo" in texts
+    assert NO_DRIFT.items() <= drift(world).items()
+    assert world.plan()["sent"] == 0
+
+
+def test_a_full_outbox_keeps_no_turns_from_being_dealt_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = FailingIndex()
+    world = world_with(index=index)
+    world.turn(content="I live in Oslo.")
+    index.down = True
+    monkeypatch.setattr(pending, "MAX_OUTBOX", 0)
+    world.clock.advance(minutes=6 * 24 * 60)
+    assert world.consolidate() == 0
+    assert made(world) == [("Oslo", "rules")]
+    index.down = False
+    assert drift(world, repair=True)["repaired"] >= 2
+    assert "I live in Oslo." in [hit["text"] for hit in world.recall("Oslo", kinds=["turn"]).json["hits"]]
 
 
 @pytest.mark.parametrize("failing", [0, 1, 3])

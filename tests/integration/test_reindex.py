@@ -1,6 +1,6 @@
 """Another embedding model, or another size of it: nothing is indexed until an admin has a new index filled, and reads go on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from keepsake.adapters.embedding_hashing import HashingEmbedder
 from keepsake.domain.sanitizing import SanitizedText
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import Embedder, EmbeddingModel, Purpose
+from keepsake.repositories.jobs import JobStatus
 from tests.fakes import DictItemStore, FakeClock
 from tests.world import Answer, World
 
@@ -108,6 +109,76 @@ def test_another_model_stops_indexing_and_not_reading_until_a_reindex(world: Wor
     assert again.work() == 0
     assert current(again) == index
     assert "Minka" in again.recall("Minka the pet", kinds=["memory"]).text
+
+
+def test_what_is_said_is_learned_while_a_reindex_is_needed_for_longer_than_the_log_lasts(
+    world: World, other: OtherEmbedder
+) -> None:
+    index = current(world)
+    again = restarted(world, other)
+    again.turn("after", "My cat is called Minka.", turn_id="cat")
+    for _ in range(9):
+        again.clock.advance(minutes=24 * 60)
+        assert again.plan()["needs_reindex"] is True
+        assert again.work() == 0
+    assert [memory["value"] for memory in again.memories(attribute="pet")] == ["Minka"]
+    assert again.log("after").json["turns"] == []
+    assert current(again) == index
+    start(again)
+    again.clock.advance(minutes=1)
+    assert again.work() == 0
+    assert again.consolidate() == 0
+    for kind, text in (("turn", "My cat is called Minka."), ("memory", "pet: Minka")):
+        assert text in [hit["text"] for hit in again.recall("Minka the cat", kinds=[kind]).json["hits"]]
+
+
+class Interrupting(OtherEmbedder):
+    """The model of before; once, something is done before it answers."""
+
+    def __init__(self, doing: Callable[[], object]) -> None:
+        super().__init__("hashing-384", 384)
+        self.model = HashingEmbedder().model
+        self.doing: Callable[[], object] | None = doing
+
+    def embed(self, texts: Sequence[SanitizedText], purpose: Purpose) -> tuple[Vector, ...]:
+        doing, self.doing = self.doing, None
+        if doing:
+            doing()
+        return super().embed(texts, purpose)
+
+
+@pytest.mark.parametrize("told", ["session", "outbox"])
+def test_what_was_under_way_when_a_reindex_began_is_told_to_the_new_index(world: World, told: str) -> None:
+    def begin() -> None:
+        job_id = start(again).json["job_id"]
+        found = again.runtime.learning.reindexing.run(job_id, until_ms=again.clock.now_ms() + 1)
+        while found and found.status is JobStatus.RUNNING:
+            found = again.runtime.learning.reindexing.run(job_id, until_ms=again.clock.now_ms())
+
+    world.turn("other", "I play the viola.", user="eve", turn_id="viola")
+    assert world.consolidate() == 0
+    again = restarted(world, Interrupting(lambda: None))
+    if told == "session":
+        again.turn("after", "My cat is called Minka.", user="zoe", turn_id="cat")
+    else:
+        put(again, "Minka is a cat.", user="zoe")
+        again.clock.advance(minutes=1)
+    again.plan()
+    assert isinstance(again.embedder, Interrupting)
+    again.embedder.doing = begin
+    assert again.work() >= 1
+    for _ in range(4):
+        again.clock.advance(minutes=16)
+        again.queue.release_all()
+        again.consolidate()
+    hits = again.recall("Minka the cat", user="zoe", kinds=["turn", "document"]).json["hits"]
+    assert ("My cat is called Minka." if told == "session" else "Minka is a cat.") in [hit["text"] for hit in hits]
+    drift = again.call("POST /v1/admin/drift", body={"user_id": "zoe"}, **ADMIN).json
+    assert (drift["documents"], drift["pointers_without_document"], drift["memories_without_document"]) == (
+        drift["pointers"],
+        0,
+        0,
+    )
 
 
 def test_a_reindex_fills_a_new_index_and_then_everything_is_found_and_learned(world: World, other: OtherEmbedder) -> None:

@@ -81,6 +81,7 @@ class LearningServices:
             embedder,
             Pointers(runtime.store, runtime.keyed),
             self.leased.leases,
+            self.jobs,
             runtime.keyed,
             runtime.clock,
             runtime.settings.index_call_ms,
@@ -132,7 +133,7 @@ class LearningServices:
     @cached_property
     def reconciling(self) -> Reconciling:
         """Emptying outboxes."""
-        return Reconciling(self.memories, self.long_term, self.leased, self.makes, self.indexing, self.runtime.clock)
+        return Reconciling(self.memories, self.long_term, self.leased, self.rebuilding, self.indexing, self.runtime.clock)
 
     @cached_property
     def rebuilding(self) -> Rebuilding:
@@ -140,11 +141,16 @@ class LearningServices:
         return Rebuilding(self.memories, self.long_term, self.makes, self.runtime.clock)
 
     @cached_property
+    def jobs(self) -> Jobs:
+        """Reindex jobs as they are kept."""
+        return Jobs(self.runtime.store)
+
+    @cached_property
     def reindexing(self) -> Reindexing:
         """Reindex jobs."""
         runtime = self.runtime
         return Reindexing(
-            Jobs(runtime.store),
+            self.jobs,
             self.memories,
             self.leased,
             self.indexing,

@@ -34,7 +34,8 @@ KeepsakeError
 ├── DependencyUnavailableError   an index, a model or a queue did not do its part; retryable (503)
 │   ├── IndexUnavailableError
 │   ├── ModelUnavailableError
-│   └── QueueUnavailableError
+│   ├── QueueUnavailableError
+│   └── OutboxFullError
 └── StoreError                   a store did not do its part (500)
     ├── StoreUnavailableError    retryable (503)
     ├── ItemTooLargeError
@@ -280,6 +281,12 @@ class QueueUnavailableError(DependencyUnavailableError):
     """The queue took nothing."""
 
     code = "queue_unavailable"
+
+
+class OutboxFullError(DependencyUnavailableError):
+    """The index has yet to be told of so much that no more can be remembered. Nothing was written."""
+
+    code = "outbox_full"
 
 
 class LeaseHeldError(ConflictError):

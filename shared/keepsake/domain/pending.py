@@ -1,11 +1,15 @@
 """What waits: sessions for consolidation, and documents that the index has yet to be told of. Small lists, one of each a user."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from keepsake.domain.errors import OutboxFullError
 
 # More sessions than this wait only when consolidation stands still; of those the longest known are named.
 MAX_PENDING = 64
 MAX_OUTBOX = 2000
+# Half of what an item may hold in the store; references hold ids that callers chose, of up to a kilobyte each.
+MAX_OUTBOX_BYTES = 200 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,21 @@ class Outbox:
     since_ms: int = 0
 
     def with_refs(self, refs: Iterable[str], now_ms: int) -> "Outbox":
-        """With more references; one that waits already waits no longer for it."""
+        """With more references; one that waits already waits no longer for it.
+
+        Raises OutboxFullError when it cannot hold them.
+        """
         merged = tuple(dict.fromkeys((*self.refs, *refs)))
-        return Outbox(merged[-MAX_OUTBOX:], self.since_ms if self.refs else now_ms)
+        if len(merged) > len(self.refs) and not _fits(merged):
+            raise OutboxFullError("the search index is behind: it has yet to be told of too much", retry_after=60)
+        return Outbox(merged, self.since_ms if self.refs else now_ms)
 
     def without_refs(self, refs: Iterable[str]) -> "Outbox":
         """Without those that were dealt with."""
         done = frozenset(refs)
         left = tuple(ref for ref in self.refs if ref not in done)
         return Outbox(left, self.since_ms if left else 0)
+
+
+def _fits(refs: Sequence[str]) -> bool:
+    return len(refs) <= MAX_OUTBOX and sum(len(ref.encode()) for ref in refs) <= MAX_OUTBOX_BYTES

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from keepsake.domain.errors import LostRaceError
 from keepsake.ports.item_store import ConditionFailedError, Item, ItemStore, Put, Value, Write
-from keepsake.repositories.keys import job_key, running_job_key
+from keepsake.repositories.keys import PENDING_SHARDS, job_key, pending_shard, reindex_mark_key, running_job_key
 from keepsake.repositories.records import text, whole
 from keepsake.repositories.session_records import seconds
 from keepsake.repositories.stored import Fence, Stored, put_versioned, stored
@@ -57,6 +57,11 @@ class Jobs:
         key = job_key(job_id)
         return stored(self.store.get_many([key]).get(key), Fence(), _job_of)
 
+    def is_running(self, job_id: str) -> bool:
+        """Whether that job is under way; no job (an empty id) is."""
+        job = self.load(job_id).value if job_id else None
+        return job is not None and job.is_running
+
     def running(self) -> tuple[str, Stored[str]]:
         """The id of the job that was started last (empty: none), and what a write of it must find."""
         key = running_job_key()
@@ -66,7 +71,9 @@ class Jobs:
     def start(self, job: ReindexJob, last: Stored[str], others: list[Write]) -> None:
         """Write a new job as the one under way. Raises LostRaceError when another one was started meanwhile."""
         current = put_versioned(running_job_key(), {"job_id": job.job_id}, last, Fence())
-        self._transact([self._put(job, Stored()), current, *others])
+        # Work that began before may no longer confirm what it told the index: the job may have read past it.
+        marks = [Put(Item(reindex_mark_key(pending_shard(shard)), current.item.attributes)) for shard in range(PENDING_SHARDS)]
+        self._transact([self._put(job, Stored()), current, *marks, *others])
 
     def save(self, job: ReindexJob, replaced: Stored[ReindexJob]) -> Stored[ReindexJob]:
         """Write how far a job is. Raises LostRaceError when another worker did."""

@@ -130,6 +130,10 @@ class Keys:
         """The shard of the pending index that the session is listed in: two digits."""
         return pending_shard(self.keyed.number("pending-shard", self.user_id, session_id) % PENDING_SHARDS)
 
+    def reindex_mark(self) -> Key:
+        """The mark of the reindex that was begun last, as work on the user sees it."""
+        return reindex_mark_key(pending_shard(self.keyed.number("reindex-mark", self.user_id) % PENDING_SHARDS))
+
     def outbox_shard(self) -> str:
         """The shard of the pending index that the user's outbox is listed in."""
         return pending_shard(self.keyed.number("outbox-shard", self.user_id) % PENDING_SHARDS)
@@ -167,6 +171,11 @@ def unescaped(part: str) -> str:
 def job_key(job_id: str) -> Key:
     """An admin's job over everybody's documents."""
     return Key(Table.CONTROL, JOBS, "job#" + job_id)
+
+
+def reindex_mark_key(shard: str) -> Key:
+    """Which reindex was begun last, once more for each shard of users: else all background work would meet at one item."""
+    return Key(Table.CONTROL, f"{JOBS}#{shard}", "reindex")
 
 
 def running_job_key() -> Key:

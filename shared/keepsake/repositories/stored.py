@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from keepsake.domain.audit import EMPTY_CHAIN, ChainHead
-from keepsake.domain.errors import LostRaceError, SubjectErasedError
+from keepsake.domain.errors import LeaseLostError, LostRaceError, SubjectErasedError
 from keepsake.ports.item_store import (
     Absent,
     Check,
@@ -74,12 +74,15 @@ def commit(store: ItemStore, keys: Keys, fence: Fence, writes: Sequence[Write], 
     """Do all of the writes, or none, unless the user was erased since the fence was read.
 
     In the background any erasure, seal or hold counts, also of less than the whole user. Raises LostRaceError when what is
-    written has moved since it was read, SubjectErasedError, and StoreUnavailableError.
+    written has moved since it was read, SubjectErasedError, LeaseLostError when a reindex was begun since the lease that the
+    writes name was taken, and StoreUnavailableError.
     """
     unmoved = RevisionAtMost(fence.revision) if background else EpochAtMost(fence.epoch)
     try:
         store.transact([*writes, Check(keys.fence(), unmoved)])
     except ConditionFailedError as failed:
+        if keys.reindex_mark() in failed.keys:
+            raise LeaseLostError("a reindex was begun while this was under way: start again from the truth") from failed
         if keys.fence() in failed.keys:
             raise SubjectErasedError("the user, or something of theirs, was erased while this was under way") from failed
         raise LostRaceError("others wrote while this was under way", retry_after=1) from failed

@@ -3,22 +3,32 @@
 A session's turns after its watermark are dealt with page by page, each in three steps: learn (summary, memories, archive,
 pointers), index, finish (pointers confirmed, profile, watermark). Each step may be done again after a crash and ends the same:
 ids are made of the source, and the summary says how far was learned. The watermark moves last: until then recall finds the turns
-in the log.
+in the log. Turns leave the log after a week: where the index cannot be told before, the outbox remembers what it is to be told.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
-from keepsake.domain.errors import LeaseLostError, SubjectErasedError
-from keepsake.domain.pending import PendingSessions
+from keepsake.domain.errors import (
+    DependencyUnavailableError,
+    LeaseLostError,
+    OutboxFullError,
+    ReindexNeededError,
+    SubjectErasedError,
+)
+from keepsake.domain.pending import Outbox, PendingSessions
 from keepsake.domain.profile import Profile
 from keepsake.domain.profile_learner import ProfilePatterns, ProfileTurn, learn_from_conversation
+from keepsake.domain.search import DocumentKind
 from keepsake.domain.topics import TopicLexicon
 from keepsake.domain.turns import Role, Turn
 from keepsake.ports.item_store import Write
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.background import MAX_WRITES
+from keepsake.repositories.keys import MEMORY_PREFIX, Keys
 from keepsake.repositories.leases import Lease
+from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.sessions import SessionChange, Sessions
 from keepsake.services.indexing import Indexed
 from keepsake.services.page_learning import LearnedPage, PageLearning
@@ -27,6 +37,8 @@ from keepsake.services.retrying import Retrying
 
 # What the last transaction of a page writes beside confirmed pointers.
 _OTHERS = 10
+# So long the turns of a page wait for an index that takes nothing; they are in the log for two days more.
+_PATIENCE_MS = 5 * 24 * 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +74,6 @@ class Consolidation:
         Raises LeaseHeldError, LeaseLostError, ReindexNeededError, IndexUnavailableError, ModelUnavailableError, LostRaceError and
         StoreError: then what is not done stays pending.
         """
-        if self.learning.indexing:
-            self.learning.indexing.current.for_writing()
         with self.learning.leased.lease(user_id) as lease:
             return self._all_pages(lease, session_id, until_ms)
 
@@ -82,10 +92,7 @@ class Consolidation:
         removed: list[Write] = []
         if page.turns:
             learned = self.learning.learn(lease, page)
-            if indexing := self.learning.indexing:
-                difference = self.learning.difference(lease, page, learned, indexing)
-                indexed = indexing.put(lease, difference.drafts)
-                removed = indexing.removed_writes(lease, difference.gone)
+            indexed, removed = self._indexed(lease, page, learned)
         self.retrying.call(lambda: self._finish(lease, page, indexed, removed))
         return ConsolidationReport(
             report.turns + len(page.turns),
@@ -94,6 +101,31 @@ class Consolidation:
             report.refused + indexed.refused,
             report.dropped + learned.dropped,
         )
+
+    def _indexed(self, lease: Lease, page: Page, learned: LearnedPage) -> tuple[Indexed, list[Write]]:
+        """Tell the index of a page that was learned; what it took, and the writes that remove pointers to what it removed."""
+        if (indexing := self.learning.indexing) is None:
+            return Indexed((), 0), []
+        try:
+            difference = self.learning.difference(lease, page, learned, indexing)
+            return indexing.put(lease, difference.drafts), indexing.removed_writes(lease, difference.gone)
+        except (DependencyUnavailableError, ReindexNeededError):
+            if self.clock.now_ms() - page.turns[0].timestamp_ms < _PATIENCE_MS:
+                raise
+            # Where also the outbox is full, the drift check finds the pointers, which are not confirmed.
+            with suppress(OutboxFullError):
+                self.retrying.call(lambda: self._put_off(lease, page, learned))
+            return Indexed((), 0), []
+
+    def _put_off(self, lease: Lease, page: Page, learned: LearnedPage) -> None:
+        """Have the outbox remember what the index is to be told of a page. Raises OutboxFullError."""
+        memories, user_id = self.learning.memories, lease.user_id
+        state = memories.load(user_id)
+        refs = [TruthRef(DocumentKind.SUMMARY, str(Keys(user_id, memories.keyed).summary(page.session_id).sort))]
+        refs += [TruthRef(DocumentKind.MEMORY, MEMORY_PREFIX + slot_id) for slot_id in learned.touched]
+        outbox = (state.outbox.value or Outbox()).with_refs(map(str, refs), self.clock.now_ms())
+        put = memories.put_outbox(user_id, outbox, state.outbox, lease.fence)
+        self.learning.leased.write_once(lease, state, [put], Action.INDEX_UPDATED, item=len(refs))
 
     def _finish(self, lease: Lease, page: Page, indexed: Indexed, removed: list[Write]) -> None:
         """Confirm the pointers, fold the page into the profile, and move the watermark."""
@@ -131,7 +163,7 @@ class Consolidation:
         if len(writes) > MAX_WRITES - _OTHERS:
             learning.leased.write(lease, writes, Action.INDEX_UPDATED, document=len(writes))
             writes = []
-        return [learning.leased.renewal(lease), *writes]
+        return [*learning.leased.held(lease), *writes]
 
 
 def _lessons(turns: tuple[Turn, ...], profile: Profile) -> list[ProfileTurn]:

@@ -11,6 +11,7 @@ from keepsake.ports.embedding import Embedder, EmbeddingModel, Purpose
 from keepsake.ports.item_store import Delete, Put, Write
 from keepsake.ports.search_index import NO_INDEX, Location, NotIndexed, PhysicalIndex, SearchIndex
 from keepsake.ports.surroundings import Clock
+from keepsake.repositories.jobs import Jobs
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.leases import Lease, Leases
 from keepsake.repositories.pointers import Pointer, Pointers, excerpt_of
@@ -97,6 +98,7 @@ class Indexing:
     embedder: Embedder
     pointers: Pointers
     leases: Leases
+    jobs: Jobs
     keyed: KeyedHash
     clock: Clock
     call_ms: int
@@ -108,9 +110,11 @@ class Indexing:
     def put(self, lease: Lease, drafts: Sequence[Draft], *, index: str | None = None) -> Indexed:
         """Embed and index, each call of the index under a lease that is known to hold.
 
-        Raises IndexUnavailableError when any document is to be tried again, ModelUnavailableError, LeaseLostError and
-        ReindexNeededError.
+        `index` is for a reindex: while one is under way, nothing else is put anywhere. Raises IndexUnavailableError when any
+        document is to be tried again, ModelUnavailableError, LeaseLostError and ReindexNeededError.
         """
+        if index is None and self.jobs.is_running(lease.reindex.value or ""):
+            raise ReindexNeededError("a reindex is under way")
         name = index or self.current.for_writing().name
         confirmed: list[Pointer] = []
         refused = 0

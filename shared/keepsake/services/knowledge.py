@@ -56,7 +56,7 @@ class KnowledgeKeeping:
         """Keep a document; it, and whether it is new. The same once more changes nothing.
 
         Raises InvalidIdError, InvalidRequestError, DocumentTooLargeError, ClearanceExceededError, AccessDeniedError (the
-        institution's are written by admins), LostRaceError and SubjectErasedError.
+        institution's are written by admins), LostRaceError, OutboxFullError and SubjectErasedError.
         """
         self._check(principal, command)
         owner = _owner(principal, institutional=command.institutional)

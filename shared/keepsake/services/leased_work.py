@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keepsake.domain.audit import Action, Actor, AuditEvent
 from keepsake.domain.errors import StoreUnavailableError
-from keepsake.ports.item_store import Put, Write
+from keepsake.ports.item_store import Write
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.background import Background
 from keepsake.repositories.leases import Lease, Leases
@@ -35,9 +35,10 @@ class LeasedWork:
             with suppress(StoreUnavailableError):  # else it runs out by itself
                 self.leases.release(lease)
 
-    def renewal(self, lease: Lease) -> Put:
-        """The write that makes the lease last anew, on condition that it is still ours."""
-        return self.leases.renewal(lease, now_ms=self.clock.now_ms(), lasting_ms=self.lease_ms)
+    def held(self, lease: Lease) -> list[Write]:
+        """The writes that make the lease last anew, on condition that it is still ours and no reindex was begun since."""
+        renewal = self.leases.renewal(lease, now_ms=self.clock.now_ms(), lasting_ms=self.lease_ms)
+        return [renewal, self.leases.unmoved(lease)]
 
     def write(self, lease: Lease, writes: Sequence[Write], action: Action, **counts: int) -> None:
         """Write all of it, in as many transactions as it needs.
@@ -50,4 +51,4 @@ class LeasedWork:
     def write_once(self, lease: Lease, state: MemoryState, writes: Sequence[Write], action: Action, **counts: int) -> None:
         """The same over a state that was read already, without trying again."""
         event = AuditEvent(action, Actor.SCHEDULE, self.clock.now_ms(), counts, {})
-        self.background.commit(lease, self.renewal(lease), state.chain, writes, event)
+        self.background.commit(lease, self.held(lease), state.chain, writes, event)

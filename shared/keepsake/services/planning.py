@@ -1,9 +1,9 @@
 """The planner: finds what waits in the sharded index, never by a scan, and puts a message on the queue for what is due."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from keepsake.domain.errors import CorruptItemError, QueueUnavailableError
+from keepsake.domain.errors import CorruptItemError, IndexUnavailableError, QueueUnavailableError
 from keepsake.domain.hashing import KeyedHash
 from keepsake.ports.item_store import MAX_GET, Item, ItemStore, Key
 from keepsake.ports.surroundings import Clock
@@ -19,7 +19,8 @@ from keepsake.services.reindexing import Reindexing
 class PlanReport:
     """What a run did: how many messages it sent, and how much waits but is not due.
 
-    Not `complete`: time ran out, or the queue failed. `needs_reindex`: nothing is consolidated before a reindex has been done.
+    Not `complete`: time ran out, or the queue failed. `needs_reindex`: nothing is indexed before a reindex has been done. What is
+    said is learned all the same, since turns leave the log after a week.
     """
 
     sent: int
@@ -51,12 +52,21 @@ class Planner:
     def run(self, *, until_ms: int, everything: bool = False) -> PlanReport:
         """Send a message for each session that is due (for all that wait, when `everything`) and each outbox.
 
-        Raises StoreUnavailableError and IndexUnavailableError; what was sent until then is sent.
+        Raises StoreUnavailableError; what was sent until then is sent.
         """
-        if self.reindexing.is_needed():
-            # Nothing could be indexed. What was said stays pending, and is found in the log meanwhile.
-            return PlanReport(self.reindexing.resume(), 0, complete=True, needs_reindex=True)
-        sent = waiting = 0
+        needs_reindex = self._needs_reindex()
+        planned = self._planned(until_ms, self.reindexing.resume() if needs_reindex else 0, everything=everything)
+        return replace(planned, needs_reindex=needs_reindex)
+
+    def _needs_reindex(self) -> bool:
+        """Whether a reindex is needed. An index that does not answer says nothing of it."""
+        try:
+            return self.reindexing.is_needed()
+        except IndexUnavailableError:
+            return False
+
+    def _planned(self, until_ms: int, sent: int, *, everything: bool) -> PlanReport:
+        waiting = 0
         for shard in self.pending.shards():
             for keys in self.pending.pages(shard):
                 if self.clock.now_ms() >= until_ms:

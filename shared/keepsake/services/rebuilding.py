@@ -39,9 +39,18 @@ class Rebuilding:
         ]
         return {draft.document_id: draft for draft in found}
 
+    def session(self, owner: str, session_id: str, fence: Fence) -> list[Draft]:
+        """Drafts of all that is kept of a session: its archived turns and its summary."""
+        makes = self.makes.of(owner)
+        summary = str(makes.keys.summary(session_id).sort)
+        return [*self._archived(makes, [session_id], fence), *self._summaries(makes, [summary], fence)]
+
     def _turns(self, makes: Drafts, sorts: Iterable[str], fence: Fence) -> list[Draft]:
         """All turns of the sessions that the chunks belong to, since windows reach over their ends."""
         sessions = dict.fromkeys(unescaped(sort.removeprefix(ARCHIVE_PREFIX).rpartition("#")[0]) for sort in sorts)
+        return self._archived(makes, sessions, fence)
+
+    def _archived(self, makes: Drafts, sessions: Iterable[str], fence: Fence) -> list[Draft]:
         drafts: list[Draft] = []
         for session_id in sessions:
             chunks = self.long_term.chunks(makes.keys.user_id, session_id, fence, now_ms=self.clock.now_ms())

@@ -7,19 +7,23 @@ from keepsake.domain.audit import Action
 from keepsake.domain.memories.histories import readings
 from keepsake.domain.pending import Outbox
 from keepsake.domain.search import DocumentKind
+from keepsake.ports.item_store import Write
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.keys import MEMORY_PREFIX
 from keepsake.repositories.leases import Lease
-from keepsake.repositories.long_term import LongTerm, document_id_of
+from keepsake.repositories.long_term import LongTerm, document_id_of, session_of_summary
 from keepsake.repositories.memories import Memories
+from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Stored
-from keepsake.services.drafts import Draft, DraftMaker, memories_prefix
+from keepsake.services.drafts import Draft, memories_prefix
 from keepsake.services.indexing import Difference, Indexed, Indexing
 from keepsake.services.leased_work import LeasedWork
+from keepsake.services.rebuilding import Rebuilding
 
-# Items dealt with at once.
+# Items dealt with at once, and documents: each write makes the lease last anew, and embedding more may take longer than it lasts.
 _PART = 8
+_DRAFTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Reconciling:
     memories: Memories
     long_term: LongTerm
     leased: LeasedWork
-    makes: DraftMaker
+    rebuilding: Rebuilding
     indexing: Indexing | None
     clock: Clock
 
@@ -74,13 +78,18 @@ class Reconciling:
             prefix, drafts = self._wanted(lease, ref)
             wanted = {draft.document_id for draft in drafts}
             found.drafts.extend(drafts)
-            there = indexing.pointers_under(lease.user_id, prefix)
+            there = indexing.pointers_under(lease.user_id, prefix) if prefix is not None else []
             found.gone.extend(pointer for pointer in there if pointer.document_id not in wanted)
         return found
 
-    def _wanted(self, lease: Lease, ref: TruthRef) -> tuple[str, list[Draft]]:
-        """How the documents of an item are named, and those that should be there."""
-        drafts = self.makes.of(lease.user_id)
+    def _wanted(self, lease: Lease, ref: TruthRef) -> tuple[str | None, list[Draft]]:
+        """How the documents of an item are named (None: none of them is ever removed), and those that should be there.
+
+        A session is named by its summary, and has its turns with it.
+        """
+        drafts = self.rebuilding.makes.of(lease.user_id)
+        if ref.kind is DocumentKind.SUMMARY:
+            return None, self.rebuilding.session(lease.user_id, session_of_summary(ref.sort), lease.fence)
         if ref.kind is DocumentKind.MEMORY:
             slot_id = ref.sort.removeprefix(MEMORY_PREFIX)
             claims = self.memories.slots(lease.user_id, [slot_id], lease.fence)[slot_id].value
@@ -90,13 +99,22 @@ class Reconciling:
         return drafts.passages_prefix(document_id), drafts.passages(document) if document else []
 
     def _applied(self, lease: Lease, difference: Difference, indexing: Indexing) -> Indexed:
-        """Pointers, documents, and the pointers confirmed; documents removed, and then their pointers."""
-        announced = indexing.announced(lease.user_id, difference.drafts, lease.fence)
-        self.leased.write(lease, announced, Action.INDEX_UPDATED, document=len(announced))
-        indexed = indexing.put(lease, difference.drafts)
-        writes = indexing.confirmed_writes(lease, indexed) + indexing.removed_writes(lease, difference.gone)
+        """Pointers, documents, and the pointers confirmed, in parts; documents removed, and then their pointers."""
+        indexing.current.for_writing()
+        confirmed: list[Pointer] = []
+        refused = 0
+        for at in range(0, len(difference.drafts), _DRAFTS):
+            part = difference.drafts[at : at + _DRAFTS]
+            self._write(lease, indexing.announced(lease.user_id, part, lease.fence))
+            indexed = indexing.put(lease, part)
+            self._write(lease, indexing.confirmed_writes(lease, indexed))
+            confirmed += indexed.confirmed
+            refused += indexed.refused
+        self._write(lease, indexing.removed_writes(lease, difference.gone))
+        return Indexed(tuple(confirmed), refused)
+
+    def _write(self, lease: Lease, writes: Sequence[Write]) -> None:
         self.leased.write(lease, writes, Action.INDEX_UPDATED, document=len(writes))
-        return indexed
 
     def _forget(self, lease: Lease, seen: Stored[Outbox], refs: Sequence[str]) -> None:
         """Take what was dealt with out of the outbox, unless it moved since: then one of these may have changed once more."""

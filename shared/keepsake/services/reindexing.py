@@ -102,9 +102,7 @@ class Reindexing:
 
     def is_under_way(self) -> bool:
         """Whether a job is, so that nothing else may be indexed."""
-        job_id, _ = self.jobs.running()
-        job = self.jobs.load(job_id).value if job_id else None
-        return job is not None and job.is_running
+        return self.jobs.is_running(self.jobs.running()[0])
 
     def run(self, job_id: str, *, until_ms: int) -> ReindexJob | None:
         """Work at a job as far as there is time, and send for more. None: it is done already, or not the one under way.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from keepsake.domain.errors import ReindexNeededError
+from keepsake.domain.errors import DependencyUnavailableError, ReindexNeededError
 from keepsake.repositories.pending import PendingIndex
 from keepsake.services.consolidation import Consolidation
 from keepsake.services.drift import DriftCheck
@@ -34,7 +34,7 @@ class Work:
         found = self.pending.find(ref)
         if found is None:
             return {"gone": 1}
-        if self.reindexing.is_under_way():
+        if found[1] is None and self.reindexing.is_under_way():
             return _WAITING  # it stays pending, and is planned again afterwards
         try:
             return self._done(*found, until_ms)
@@ -46,12 +46,20 @@ class Work:
             told = self.reconciling.empty_outbox(user_id, until_ms=until_ms)
             return {"documents": told.documents, "removed": told.removed, "refused": told.refused}
         report = self.consolidation.consolidate(user_id, session_id, until_ms=until_ms)
-        drift = self.drift.check_daily(user_id) if report.complete and report.turns else None
+        repaired = self._repaired(user_id) if report.complete and report.turns else 0
         return {
             "turns": report.turns,
             "memories": report.memories,
             "documents": report.documents,
             "refused": report.refused,
             "dropped": report.dropped,
-            "repaired": drift.repaired if drift else 0,
+            "repaired": repaired,
         }
+
+    def _repaired(self, user_id: str) -> int:
+        """What the daily drift check repaired. An index that takes nothing now is compared another day: the session is done."""
+        try:
+            drift = self.drift.check_daily(user_id)
+        except (DependencyUnavailableError, ReindexNeededError):
+            return 0
+        return drift.repaired if drift else 0
