@@ -1,10 +1,22 @@
 """Knowledge documents through their handlers: kept whole, replaced whole, found by passage, removed with all of them."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from keepsake.adapters.embedding_hashing import HashingEmbedder
+from keepsake.domain.audit import Action, Actor, AuditEvent
+from keepsake.domain.errors import OutboxFullError
 from keepsake.domain.knowledge import MAX_DOCUMENT_BYTES
+from keepsake.domain.pending import Outbox
+from keepsake.domain.sanitizing import SanitizedText
+from keepsake.domain.search import DocumentKind
+from keepsake.domain.vectors import Vector
+from keepsake.ports.embedding import Purpose
+from keepsake.repositories.keys import Keys
+from keepsake.repositories.refs import TruthRef
 from tests.fakes import DictItemStore, FakeClock
 from tests.world import Answer, World, in_path
 
@@ -185,6 +197,58 @@ def test_a_document_of_the_largest_size_is_kept_and_one_beyond_it_refused(world:
     assert one(world).json["text"] == text
     assert world.work() == 0
     assert len(passages(world, "漢字")) > 1
+
+
+class SlowEmbedder(HashingEmbedder):
+    """Takes a second for three texts: many documents take longer than a lease lasts."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+
+    def embed(self, texts: Sequence[SanitizedText], purpose: Purpose) -> tuple[Vector, ...]:
+        self.clock.advance(ms=350 * len(texts))
+        return super().embed(texts, purpose)
+
+
+def test_documents_that_take_longer_than_a_lease_lasts_are_told_to_the_index_in_parts() -> None:
+    clock = FakeClock()
+    world = World(DictItemStore(), clock, embedder=SlowEmbedder(clock))
+    for number in range(4):
+        assert put(world, LONG * 8, document_id=f"d{number}").status == 201
+    begun = clock.now_ms()
+    assert world.work() == 0
+    assert clock.now_ms() - begun > 2 * world.runtime.settings.lease_ms
+    assert {hit["id"] for hit in passages(world)} <= {f"d{number}" for number in range(4)}
+    drift = world.call("POST /v1/admin/drift", body={"user_id": "ada"}, claims=ADMIN).json
+    assert drift["documents"] == drift["pointers"] > 200
+    assert drift["pointers_without_document"] == 0
+
+
+@pytest.mark.parametrize("named", ["d", "漢" * 250])
+def test_an_outbox_that_is_full_refuses_and_forgets_nothing(named: str) -> None:
+    world = World(DictItemStore(), FakeClock())
+    memory = world.call("POST /v1/memories", body={"type": "fact", "attribute": "hobby", "value": "the zither"}).json
+    world.work()
+    keys, memories = Keys("ada", world.runtime.keyed), world.runtime.learning.memories
+    state = memories.load("ada")
+    outbox, taken = Outbox(), []
+    for document_id in [*(f"{named}{number}" for number in range(400)), *(f"e{number}" for number in range(2000))]:
+        ref = str(TruthRef(DocumentKind.DOCUMENT, str(keys.document(document_id).sort)))
+        with suppress(OutboxFullError):
+            outbox = outbox.with_refs([ref], 1)
+            taken.append(ref)
+    assert list(outbox.refs) == taken
+    event = AuditEvent(Action.INDEX_UPDATED, Actor.SCHEDULE, 1, {}, {})
+    memories.commit("ada", state, [memories.put_outbox("ada", outbox, state.outbox, state.fence)], event)
+    refused = put(world)
+    assert (refused.status, refused.json["code"]) == (503, "outbox_full")
+    assert "60" in refused.headers.values()
+    assert one(world).status == 404
+    path = {"memory_id": memory["memory_id"]}
+    assert world.call("DELETE /v1/memories/{memory_id}", path).status == 503
+    assert world.consolidate() == 0
+    assert world.call("DELETE /v1/memories/{memory_id}", path).status == 204
+    assert put(world).status == 201
 
 
 @on_sqlite
