@@ -208,6 +208,7 @@ ANSWERS: dict[str, Schema] = {
             "documents_without_pointer": WHOLE,
             "pointers_without_document": WHOLE,
             "memories_without_document": WHOLE,
+            "documents_without_truth": WHOLE,
             "repaired": WHOLE,
         }
     ),

@@ -187,7 +187,12 @@ def drift(world: World, *, repair: bool = False) -> dict[str, int]:
     return found
 
 
-NO_DRIFT = {"documents_without_pointer": 0, "pointers_without_document": 0, "memories_without_document": 0}
+NO_DRIFT = {
+    "documents_without_pointer": 0,
+    "pointers_without_document": 0,
+    "memories_without_document": 0,
+    "documents_without_truth": 0,
+}
 
 
 def indexed(index: DictSearchIndex) -> set[str]:
@@ -294,6 +299,23 @@ def test_a_worker_that_remembers_an_index_that_a_reindex_replaced_asks_anew() ->
     world.queue.release_all()
     assert world.work() == 0
     assert any(one.document_id.startswith("m.") for one in index.list_owned("ada", limit=99).documents)
+
+
+@pytest.mark.parametrize("gone", ["memory#", "archive#", "summary#"])
+def test_the_drift_check_removes_what_leads_to_nothing(gone: str) -> None:
+    store, index = DictItemStore(), DictSearchIndex()
+    world = World(store, FakeClock(), index=index)
+    world.turn(content="I live in Oslo.")
+    run(world)
+    before = indexed(index)
+    store._items = {key: one for key, one in store._items.items() if not str(key.sort).startswith(gone)}
+    assert drift(world)["documents_without_truth"] == 1
+    assert indexed(index) == before
+    assert drift(world, repair=True)["repaired"] == 1
+    assert NO_DRIFT.items() <= drift(world).items()
+    assert before - indexed(index) == {
+        one for one in before if one.startswith({"memory#": "m.", "archive#": "t."}.get(gone, "s."))
+    }
 
 
 @pytest.mark.parametrize("amiss", ["stray", "lost", "unindexed", "dead stray"])

@@ -126,6 +126,7 @@ def drift_read(drift: Drift) -> dict[str, Any]:
         "documents_without_pointer": drift.strays,
         "pointers_without_document": drift.lost,
         "memories_without_document": drift.unindexed,
+        "documents_without_truth": drift.dead,
         "repaired": drift.repaired,
     }
 

@@ -9,7 +9,7 @@ from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import KnowledgeDocument, KnowledgeKind
 from keepsake.domain.summary import SessionSummary
 from keepsake.domain.turns import Turn
-from keepsake.ports.item_store import Delete, Item, ItemStore, PageQuery, Put, Table, Value, VersionEquals
+from keepsake.ports.item_store import MAX_GET, Delete, Item, ItemStore, PageQuery, Put, Table, Value, VersionEquals
 from keepsake.repositories.keys import ARCHIVE_PREFIX, DOCUMENT_PREFIX, SUMMARY_PREFIX, Keys, escaped, unescaped
 from keepsake.repositories.memory_records import clearance_from, clearance_record
 from keepsake.repositories.records import clearance_attributes, clearance_of, packed, raw, read, text, unpacked, whole
@@ -86,6 +86,15 @@ class LongTerm:
         """A session's summary as it stands."""
         key = Keys(user_id, self.keyed).summary(session_id)
         return stored(self.store.get_many([key]).get(key), fence, learned_of)
+
+    def standing(self, owner: str, sorts: Iterable[str], fence: Fence, *, now_ms: int) -> set[str]:
+        """Those of an owner's items, by their sort keys, that are there still."""
+        keys = [Keys(owner, self.keyed).long_term(sort) for sort in sorts]
+        found: set[str] = set()
+        for at in range(0, len(keys), MAX_GET):
+            items = self.store.get_many(keys[at : at + MAX_GET])
+            found |= {str(key.sort) for key, item in items.items() if not fence.hides(item) and not is_past(item, now_ms)}
+        return found
 
     def put_document(self, owner: str, document: KnowledgeDocument, replaced: Stored[KnowledgeDocument], fence: Fence) -> Put:
         """The write of a knowledge document, whole."""

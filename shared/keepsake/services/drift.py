@@ -1,6 +1,6 @@
 """Drift: what the index holds of a user beside what it should. The truth decides; the index is brought in line."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action
@@ -8,10 +8,12 @@ from keepsake.domain.digest import Digest
 from keepsake.domain.errors import AccessDeniedError, UnprocessableError
 from keepsake.domain.memories.histories import readings
 from keepsake.domain.principal import Principal
+from keepsake.domain.search import DocumentKind
 from keepsake.ports.search_index import IndexedDocument
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.memories import Memories
 from keepsake.repositories.pointers import Pointer
+from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Fence
 from keepsake.services.drafts import Draft
 from keepsake.services.indexing import Indexing
@@ -25,8 +27,9 @@ _DAY_MS = 24 * 3600 * 1000
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What was found. `strays` are documents without a pointer, `lost` pointers without their document in the current index, and
-    `unindexed` memories without either. `repaired` counts documents that were put or removed.
+    """What was found. `strays` are documents without a pointer, `lost` pointers without their document in the current index,
+    `unindexed` memories without either, and `dead` pointers with their documents to what is no longer there. `repaired` counts
+    documents that were put or removed.
     """
 
     documents: int
@@ -35,6 +38,7 @@ class Drift:
     strays: int
     lost: int
     unindexed: int
+    dead: int = 0
     repaired: int = 0
 
 
@@ -82,13 +86,27 @@ class DriftCheck:
         strays = [document for document_id, document in documents.items() if document_id not in pointers]
         lost = [one for document_id, one in pointers.items() if document_id not in documents or _astray(one, name)]
         unindexed = [document_id for document_id in wanted if document_id not in pointers]
-        found = Drift(len(documents), len(pointers), len(wanted), len(strays), len(lost), len(unindexed))
+        dead = self._dead(lease, [one for one in pointers.values() if one not in lost], wanted)
+        found = Drift(len(documents), len(pointers), len(wanted), len(strays), len(lost), len(unindexed), len(dead))
         if not repair:
             return found
+        lost += dead
         refs = [*(pointer.ref for pointer in lost), *(wanted[document_id] for document_id in unindexed)]
         refs += [document.ref for document in strays]
         ids = {*(pointer.document_id for pointer in lost), *unindexed, *(document.document_id for document in strays)}
         return replace(found, repaired=self._repaired(lease, indexing, refs, ids, strays, lost))
+
+    def _dead(self, lease: Lease, pointers: Sequence[Pointer], memories: Collection[str]) -> list[Pointer]:
+        """Those of the pointers whose items are gone, or hold the memory no more."""
+        refs = {pointer.document_id: TruthRef.parse(pointer.ref) for pointer in pointers}
+        long_term, now_ms = self.rebuilding.long_term, self.leased.clock.now_ms()
+        standing = long_term.standing(lease.user_id, {ref.sort for ref in refs.values()}, lease.fence, now_ms=now_ms)
+        return [
+            pointer
+            for pointer in pointers
+            if refs[pointer.document_id].sort not in standing
+            or (refs[pointer.document_id].kind is DocumentKind.MEMORY and pointer.document_id not in memories)
+        ]
 
     def _repaired(
         self,
