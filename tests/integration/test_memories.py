@@ -338,6 +338,22 @@ def test_a_forgotten_memory_is_welcome_again_when_its_owner_tells_it(world: Worl
 
 
 @on_sqlite
+def test_who_forgets_takes_nothing_from_those_who_may_see_more(world: World) -> None:
+    secret = {"clearance": "3"}
+    hidden = told(world, text="The safe house is in Oslo.", clearance={"level": 3}, claims=secret)
+    world.clock.advance(minutes=1)
+    memory = told(world)
+    assert one(world, memory, "DELETE").status == 204
+    assert world.memories() == []
+    assert [known["text"] for known in world.memories(claims=secret)] == [hidden["text"]]
+    world.turn("s1", "I live in Oslo.")
+    world.turn("s1", "I live in Oslo, as I said.", clearance={"level": 3}, claims=secret)
+    assert world.consolidate() == 0
+    assert world.memories(past="true") == []
+    assert world.memories(claims=secret)[0]["reference_count"] == 2
+
+
+@on_sqlite
 def test_a_value_that_held_twice_is_forgotten_with_both_its_times(world: World) -> None:
     first = told(world, value="Oslo")
     for value in ("Rome", "Oslo"):

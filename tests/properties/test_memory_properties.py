@@ -103,6 +103,20 @@ def test_a_reader_hears_what_it_would_hear_if_nothing_else_had_been_said(said: l
     assert heard == [replace(memory, unheard=()) for memory in history("s", slot(*seen), reader)]
 
 
+FLOOD = [
+    claim(("Oslo", "Safe")[day % 2], day, clearance=clearance, claim_id=f"{clearance.level}-{day}", confirmed=True)
+    for day in range(2 * MAX_CLAIMS)
+    for clearance in (Clearance(5), Clearance(5, frozenset({"case"})))
+]
+
+
+@given(MANY, st.integers(1, len(FLOOD)), st.sampled_from(LEVELS))
+def test_hidden_claims_push_out_nothing_that_a_reader_hears(said: list[Claim], hidden: int, reader: Clearance) -> None:
+    flooded = slot(*FLOOD[:hidden]).with_claims(said).with_claims(FLOOD)
+    heard = [replace(memory, unheard=()) for memory in history("s", flooded, reader)]
+    assert heard == [replace(memory, unheard=()) for memory in history("s", slot(*said), reader)]
+
+
 @given(MANY)
 def test_every_reader_finds_the_reading_that_it_would_hear(said: list[Claim]) -> None:
     for reader in (*LEVELS, Clearance(9, frozenset({"case", "other"}))):

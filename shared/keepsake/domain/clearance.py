@@ -5,6 +5,7 @@ Visible is what has a level no higher than the principal's and no compartment th
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol, TypeVar
 
 
@@ -24,6 +25,11 @@ class Clearance:
         return Clearance(max(self.level, other.level), self.compartments | other.compartments)
 
     @property
+    def openness(self) -> tuple[int, int, tuple[str, ...]]:
+        """Its place among clearances: the less it takes, the earlier."""
+        return self.level, len(self.compartments), tuple(sorted(self.compartments))
+
+    @property
     def is_open(self) -> bool:
         """Whether every principal of the owner may see it."""
         return self.level == 0 and not self.compartments
@@ -32,16 +38,18 @@ class Clearance:
 OPEN = Clearance()
 
 
-# Beyond so many clearances of one thing, readers are told apart by the first of them only.
+# Beyond so many clearances of one thing, readers are told apart by the most open of them only, and by whether they may see all.
 _MOST_TOLD_APART = 4
 
 
 def hearings(clearances: Iterable[Clearance]) -> tuple[Clearance, ...]:
     """What readers of things of these clearances differ by: each of them, and what any of them make joined."""
-    levels = list(dict.fromkeys(clearances))[:_MOST_TOLD_APART]
-    found = dict.fromkeys(levels)
-    for clearance in levels:
+    levels = sorted(set(clearances), key=lambda clearance: clearance.openness)
+    found = dict.fromkeys(levels[:_MOST_TOLD_APART])
+    for clearance in levels[:_MOST_TOLD_APART]:
         found |= dict.fromkeys([clearance.joined(other) for other in found])
+    if levels:
+        found[reduce(Clearance.joined, levels)] = None
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ def claims_attributes(claims: Claims) -> dict[str, Value]:
         "type": claims.type.value,
         "claims": [_claim_record(claim) for claim in claims.claims],
         "repeats": sorted(claims.repeats),
-        "forgotten": sorted(claims.forgotten),
+        "forgotten": sorted([value_id, clearance_record(clearance)] for value_id, clearance in claims.forgotten),
     }
     return {"body": packed(body)}
 
@@ -30,7 +30,7 @@ def claims_of(item: Item) -> Claims:
         type=MemoryType(body["type"]),
         claims=tuple(_claim(record) for record in body["claims"]),
         repeats=frozenset(body["repeats"]),
-        forgotten=frozenset(body["forgotten"]),
+        forgotten=frozenset((value_id, clearance_from(record)) for value_id, record in body["forgotten"]),
     )
 
 

@@ -175,7 +175,7 @@ class MemoryKeeping:
 
         def change(claims: Claims) -> Claims:
             claim = self._told_claim(slot, told, said_id, self._after_all(claims))
-            return claims.allowing(claim.value_id).with_claims([claim])
+            return claims.allowing(claim.value_id, claim.clearance).with_claims([claim])
 
         return _SlotChange(slot_id, Claims(slot, told.type), change), self.learning.value_id(slot, told.value)
 
@@ -218,10 +218,13 @@ class MemoryKeeping:
         return self.read(principal, memory_id)
 
     def forget(self, principal: Principal, memory_id: str) -> None:
-        """Remove a memory, and never learn it again from what was said. Raises MemoryNotFoundError."""
+        """Remove a memory as far as the principal may see it, and never learn that again from what was said.
+
+        Raises MemoryNotFoundError.
+        """
         self._one(principal, memory_id)
         slot_id, name = value_of(memory_id)
-        change = _SlotChange(slot_id, None, lambda claims: claims.without_value(name))
+        change = _SlotChange(slot_id, None, lambda claims: claims.without_value(name, principal.clearance))
         self._change(principal, [change], Action.MEMORY_FORGOTTEN)
 
     # ----

@@ -6,7 +6,7 @@ import pytest
 
 from keepsake.adapters.learning_files import load_attributes
 from keepsake.domain.clearance import Clearance
-from keepsake.domain.memories.claims import MAX_CLAIMS, MAX_REPEATS, Claims, Stance, slot_of, value_key
+from keepsake.domain.memories.claims import MAX_CLAIMS, MAX_CLEARANCES, MAX_REPEATS, Claims, Stance, slot_of, value_key
 from keepsake.domain.memories.histories import MAX_SOURCES, history, readings, value_of
 from keepsake.domain.memories.values import MemoryType
 from tests.claims import DAY, HIDDEN, OPEN, claim, slot, told
@@ -150,6 +150,14 @@ def test_every_reading_of_a_slot_is_what_one_kind_of_reader_hears() -> None:
         assert {(one.memory_id, one.valid_to_ms) for one in readings("s", claims) if one.is_for(reader)} == heard
 
 
+def test_an_open_memory_is_read_however_many_clearances_spoke_first_and_who_may_see_all_reads_all() -> None:
+    apart = [claim(f"Place{name}", day, clearance=Clearance(0, frozenset({name}))) for day, name in enumerate("abcdefg")]
+    told_apart = readings("s", slot(*apart, claim("Rome", 9)))
+    for reader, place in ((OPEN, "Rome"), (Clearance(3, frozenset("abcdefg")), "Rome")):
+        held = [one.value for one in told_apart if one.is_for(reader) and one.holds_at(10 * DAY)]
+        assert held == [place]
+
+
 # ---- Bounds
 
 
@@ -180,14 +188,55 @@ def test_a_claim_that_says_something_is_not_thinned_out() -> None:
     assert set(own) <= set(kept)
 
 
+def test_what_is_confirmed_or_denied_outlives_what_was_only_said_and_so_does_the_last_word() -> None:
+    lasting = [claim("Oslo", 1, confirmed=True), claim("Lima", 2, DENIES)]
+    kept = slot(*lasting, *(claim(f"Town{day}", day) for day in range(3, 4 * MAX_CLAIMS))).claims
+    assert len(kept) == MAX_CLAIMS
+    assert kept[:2] == tuple(lasting)
+    own = [claim(f"Town{day}", day, confirmed=True) for day in range(2 * MAX_CLAIMS)]
+    assert slot(*own, claim("Rome", 999)).claims[-2:] == (own[-1], claim("Rome", 999))
+
+
+def test_claims_of_many_clearances_are_bounded_the_most_open_ones_first() -> None:
+    clearances = [OPEN, *(Clearance(level, frozenset({"case"})) for level in range(2 * MAX_CLEARANCES))]
+    said = [
+        claim(f"Town{day}", day, clearance=clearance, claim_id=f"{place}-{day}")
+        for place, clearance in enumerate(clearances)
+        for day in range(2 * MAX_CLAIMS)
+    ]
+    kept = [one.clearance for one in slot(*reversed(said)).claims]
+    counts = [kept.count(clearance) for clearance in clearances]
+    assert counts[:MAX_CLEARANCES] == [MAX_CLAIMS, MAX_CLAIMS, *[1] * (MAX_CLEARANCES - 2)]
+    assert not any(counts[MAX_CLEARANCES:])
+
+
 # ---- Forgetting
 
 
+def test_only_what_the_one_who_forgets_may_see_is_gone_and_barred() -> None:
+    said = (claim("Oslo", 1), claim("Oslo", 2, clearance=HIDDEN), claim("Oslo", 3, clearance=Clearance(1)))
+    later = [claim("Oslo", 9), claim("Oslo", 10, clearance=HIDDEN)]
+    by_open = slot(*said).without_value("oslo", OPEN)
+    assert by_open.claims == said[1:]
+    assert by_open.with_claims(later).claims == (*said[1:], later[1])
+    by_both = by_open.without_value("oslo", HIDDEN)
+    assert by_both.claims == ()
+    assert by_both.with_claims(later) == by_both
+    assert by_both.allowing("oslo", HIDDEN).with_claims(later).claims == tuple(later)
+    apart = slot(*said).without_value("oslo", Clearance(1)).without_value("oslo", Clearance(0, frozenset({"case"})))
+    assert apart.with_claims([*later, claim("Oslo", 11, clearance=Clearance(1, frozenset({"case"})))]).claims == (
+        said[1],
+        later[1],
+        claim("Oslo", 11, clearance=Clearance(1, frozenset({"case"}))),
+    )
+    assert apart.allowing("oslo", OPEN).with_claims(later[:1]).claims == (said[1], later[0])
+
+
 def test_what_was_forgotten_is_not_learned_again_unless_the_user_says_so_on_purpose() -> None:
-    forgotten = slot(claim("Oslo", 1), claim("Rome", 5)).without_value("oslo")
+    forgotten = slot(claim("Oslo", 1), claim("Rome", 5)).without_value("oslo", OPEN)
     assert [memory.value for memory in history("s", forgotten)] == ["Rome"]
     assert forgotten.with_claims([claim("Oslo", 9)]) == forgotten
-    assert forgotten.allowing("oslo").with_claims([claim("Oslo", 9)]).claims[-1].value == "Oslo"
+    assert forgotten.allowing("oslo", OPEN).with_claims([claim("Oslo", 9)]).claims[-1].value == "Oslo"
 
 
 # ---- Slots

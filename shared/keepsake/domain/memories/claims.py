@@ -3,6 +3,7 @@
 A set of claims has no order: claims may arrive late, twice, or in another order, and the set is the same.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,8 +13,11 @@ from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.memories.values import MadeBy, MemoryType, Slot, Source, Statement
 from keepsake.domain.text import folded, terms
 
-# Beyond these, a claim that only repeats what those before and after it say is kept as its id.
+# Beyond these of one clearance, a claim that only repeats what those before and after it say is kept as its id.
 MAX_CLAIMS = 48
+# Of all clearances together, and how many of these there are: a slot is one item of the store. The most open ones come first.
+MAX_ALL_CLAIMS = 2 * MAX_CLAIMS
+MAX_CLEARANCES = 12
 # Beyond these, repeats are not told apart from new ones any more. Nobody says one thing ten thousand times.
 MAX_REPEATS = 1024
 
@@ -65,52 +69,75 @@ class Claim:
 class Claims:
     """All that was said of one slot, in order. `type` is that of the first claim that has any.
 
-    `repeats` are the ids of claims that said nothing new. `forgotten` are ids of values that the user had removed: they are not
-    learned again.
+    `repeats` are the ids of claims that said nothing new. `forgotten` are ids of values that the user had removed, each with the
+    clearance of who did: what that clearance covers is not learned again.
     """
 
     slot: Slot
     type: MemoryType
     claims: tuple[Claim, ...] = ()
     repeats: frozenset[str] = frozenset()
-    forgotten: frozenset[str] = frozenset()
+    forgotten: frozenset[tuple[str, Clearance]] = frozenset()
 
     def with_claims(self, added: Iterable[Claim]) -> "Claims":
         """With more claims; those that are there already, or are of a forgotten value, change nothing."""
         known = {claim.claim_id: claim for claim in self.claims}
         for claim in added:
-            if claim.claim_id not in self.repeats and claim.value_id not in self.forgotten:
+            if claim.claim_id not in self.repeats and not self._is_barred(claim):
                 known.setdefault(claim.claim_id, claim)
         return self._thinned(sorted(known.values(), key=lambda claim: claim.order))
 
-    def without_value(self, value_id: str) -> "Claims":
-        """Without anything said of a value, which is not learned again."""
-        kept = tuple(claim for claim in self.claims if claim.value_id != value_id)
-        return replace(self, claims=kept, forgotten=self.forgotten | {value_id})
+    def without_value(self, value_id: str, clearance: Clearance) -> "Claims":
+        """Without anything said of a value that the clearance covers, which is not learned again."""
+        kept = tuple(claim for claim in self.claims if claim.value_id != value_id or not clearance.covers(claim.clearance))
+        narrower = {one for one in self.forgotten if one[0] == value_id and clearance.covers(one[1])}
+        return replace(self, claims=kept, forgotten=self.forgotten - narrower | {(value_id, clearance)})
 
-    def allowing(self, value_id: str) -> "Claims":
-        """With a forgotten value welcome again, since the user says it on purpose."""
-        return replace(self, forgotten=self.forgotten - {value_id})
+    def allowing(self, value_id: str, clearance: Clearance) -> "Claims":
+        """With a forgotten value welcome again under a clearance, since the user says it on purpose."""
+        barring = {one for one in self.forgotten if one[0] == value_id and one[1].covers(clearance)}
+        return replace(self, forgotten=self.forgotten - barring)
 
-    def _thinned(self, claims: list[Claim]) -> "Claims":
+    def _is_barred(self, claim: Claim) -> bool:
+        return any(value_id == claim.value_id and by.covers(claim.clearance) for value_id, by in self.forgotten)
+
+    def _thinned(self, claims: Iterable[Claim]) -> "Claims":
+        """Within the bounds. What takes more to be heard takes no room from what takes less."""
+        by_clearance: defaultdict[Clearance, list[Claim]] = defaultdict(list)
+        for claim in claims:
+            by_clearance[claim.clearance].append(claim)
         repeats = set(self.repeats)
-        position = 1
-        while len(claims) > MAX_CLAIMS and position < len(claims) - 1:
-            if _only_repeats(claims[position - 1], claims[position], claims[position + 1]):
-                repeats.add(claims.pop(position).claim_id)
-            else:
-                position += 1
-        # Of what cannot be thinned the oldest goes: a slot is one item of the store.
-        kept = tuple(claims[-MAX_CLAIMS:])
+        kept: list[Claim] = []
+        for clearance in sorted(by_clearance, key=lambda one: one.openness)[:MAX_CLEARANCES]:
+            group = by_clearance[clearance]
+            repeats |= _without_repeats(group)
+            kept += _latest(group, min(MAX_CLAIMS, max(1, MAX_ALL_CLAIMS - len(kept))))
+        kept.sort(key=lambda claim: claim.order)
         memory_type = next((claim.type for claim in kept if claim.type is not None), self.type)
-        return replace(self, type=memory_type, claims=kept, repeats=frozenset(sorted(repeats)[:MAX_REPEATS]))
+        return replace(self, type=memory_type, claims=tuple(kept), repeats=frozenset(sorted(repeats)[:MAX_REPEATS]))
+
+
+def _without_repeats(claims: list[Claim]) -> set[str]:
+    """Take the first repeats out of claims of one clearance while there are too many; the ids of these."""
+    repeats = set()
+    position = 1
+    while len(claims) > MAX_CLAIMS and position < len(claims) - 1:
+        if _only_repeats(claims[position - 1], claims[position], claims[position + 1]):
+            repeats.add(claims.pop(position).claim_id)
+        else:
+            position += 1
+    return repeats
+
+
+def _latest(claims: list[Claim], most: int) -> list[Claim]:
+    """So many claims of one clearance: the last, those that are confirmed or say what is not so, of the others the latest."""
+    *earlier, last = claims
+    chosen = sorted(earlier, key=lambda claim: (claim.confirmed or claim.stance is not Stance.AFFIRMS, claim.order), reverse=True)
+    return [last, *chosen[: most - 1]]
 
 
 def _only_repeats(before: Claim, claim: Claim, after: Claim) -> bool:
-    same = all(
-        (other.value_id, other.stance, other.clearance) == (claim.value_id, claim.stance, claim.clearance)
-        for other in (before, after)
-    )
+    same = all((other.value_id, other.stance) == (claim.value_id, claim.stance) for other in (before, after))
     return same and claim.valid_from_ms is None and claim.valid_to_ms is None and not claim.confirmed
 
 
