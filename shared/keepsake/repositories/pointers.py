@@ -1,6 +1,6 @@
 """Pointers: which document of the index belongs to whom. Written before the document, and removed after it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.domain.clearance import OPEN, Clearance
@@ -105,8 +105,3 @@ def _pointer_of(item: Item) -> Pointer:
         session_id=text(item, "session_id", ""),
         clearance=clearance_of(item),
     )
-
-
-def unconfirmed(pointers: Iterable[Pointer]) -> tuple[Pointer, ...]:
-    """Those whose document the index has not been seen to take."""
-    return tuple(pointer for pointer in pointers if pointer.location is None)

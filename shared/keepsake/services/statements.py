@@ -43,7 +43,7 @@ class StatementSource:
             raise
 
     def _extracted(self, page: Page, known: Sequence[Memory], *, last_resort: bool = False) -> Extracted:
-        """What the turns state. Each is read with no more than a reader of it may see: else words of others would become its own."""
+        """What the turns state. Each is read with no more than its own readers may see, else it would tell them of the rest."""
         turns = [turn for turn in page.turns if turn.role is Role.USER]
         found = []
         for clearance in dict.fromkeys(turn.clearance for turn in turns):
