@@ -63,15 +63,17 @@ def speaker_of(turn: Turn) -> str:
 def windowed(turns: Sequence[Turn]) -> list[tuple[Turn, tuple[str, ...], tuple[str, ...]]]:
     """Each of a session's turns with its own terms and those of its window, in order.
 
-    Neighbours that a reader of the turn might not see are no part of its window, else words of theirs could be searched for.
+    A window is of the nearest turns that every reader of its turn may see: what is hidden lends no words, and shifts nothing.
     """
     terms = [turn_terms(turn) for turn in turns]
-    found = []
-    for place, turn in enumerate(turns):
-        near = range(max(0, place - REACH), min(len(turns), place + REACH + 1))
-        seen = (terms[other] for other in near if turn.clearance.covers(turns[other].clearance))
-        found.append((turn, terms[place], tuple(chain.from_iterable(seen))))
-    return found
+    windows: dict[int, tuple[str, ...]] = {}
+    for clearance in dict.fromkeys(turn.clearance for turn in turns):
+        seen = [place for place, turn in enumerate(turns) if clearance.covers(turn.clearance)]
+        for at, place in enumerate(seen):
+            if turns[place].clearance == clearance:
+                near = seen[max(0, at - REACH) : at + REACH + 1]
+                windows[place] = tuple(chain.from_iterable(terms[other] for other in near))
+    return [(turn, terms[place], windows[place]) for place, turn in enumerate(turns)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class Drafts:
     def summary(self, session_id: str, learned: LearnedSession) -> list[Draft]:
         """Drafts of a session's summary, as each reader reads it; none of an empty one."""
         told: list[Draft] = []
-        for hearing in sorted(hearings(clearance for clearance, _ in learned.said), key=_openness):
+        for hearing in sorted(hearings(clearance for clearance, _ in learned.said), key=lambda clearance: clearance.openness):
             view = learned.summary.visible(hearing)
             known = any(hearing.covers(draft.clearance) and draft.text == view.text() for draft in told)
             if not view.is_empty and not known:
@@ -221,8 +223,3 @@ class Drafts:
 def memories_prefix(slot_id: str) -> str:
     """How the document ids of all memories of a slot begin."""
     return f"m.{slot_id}."
-
-
-def _openness(clearance: Clearance) -> tuple[int, int]:
-    """The less it takes, the earlier."""
-    return len(clearance.compartments), clearance.level
