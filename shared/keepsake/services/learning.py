@@ -9,6 +9,7 @@ from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.memories.claims import Claim, Claims, Stance, slot_of, slot_of_statement, value_key
 from keepsake.domain.memories.histories import readings
 from keepsake.domain.memories.values import MadeBy, Memory, MemoryType, Replaced, Slot, Source, SourceType, Statement
+from keepsake.domain.text import terms
 from keepsake.domain.turns import Turn
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.stored import Stored
@@ -74,7 +75,7 @@ class Learning:
         claims = [(slot, self._claim(slot, statement, stance, (statement.subject, statement.value), turn, source))]
         for replaced in statement.replaces:
             gone = self._replaced_slot(statement, replaced)
-            if gone is not None:
+            if gone is not None and _may_replace(statement, slot, replaced, gone, turn):
                 ends = Stance.ENDS if statement.made_by is MadeBy.MODEL else Stance.DENIES
                 ending = self._claim(gone, statement, ends, (replaced.subject, replaced.value or ""), turn, source)
                 claims.append((gone, replace(ending, valid_to_ms=statement.valid_from_ms)))
@@ -97,6 +98,8 @@ class Learning:
         source: Source,
     ) -> Claim:
         subject, value = said
+        since_ms, until_ms = statement.valid_from_ms, statement.valid_to_ms
+        begins = stance is Stance.AFFIRMS and since_ms is not None and (until_ms is None or since_ms <= until_ms)
         return Claim(
             claim_id=self.keyed.of(
                 "claim", source.session_id or "", str(turn.timestamp_ms), slot.subject, slot.attribute, value_key(value), stance
@@ -112,8 +115,8 @@ class Learning:
             importance=statement.importance,
             made_by=statement.made_by,
             source=source,
-            valid_from_ms=statement.valid_from_ms if stance is Stance.AFFIRMS else None,
-            valid_to_ms=statement.valid_to_ms,
+            valid_from_ms=since_ms if begins else None,
+            valid_to_ms=until_ms,
             clearance=turn.clearance,
             type=statement.type,
         )
@@ -122,6 +125,14 @@ class Learning:
         """How a value is named within the ids of its memories; empty for no value."""
         key = value_key(value)
         return self.keyed.short("value", slot.subject, slot.attribute, key) if key else ""
+
+
+def _may_replace(statement: Statement, slot: Slot, replaced: Replaced, gone: Slot, turn: Turn) -> bool:
+    """Whether a turn may say what is no longer so: a model, only of the same attribute, or of a value that the turn names."""
+    if statement.made_by is not MadeBy.MODEL or gone.attribute == slot.attribute:
+        return True
+    named = terms(replaced.value or "")
+    return bool(named) and set(named) <= set(terms(turn.text))
 
 
 def merged(found: Iterable[SlotClaims], known: Mapping[str, Stored[Claims]]) -> tuple[ChangedSlot, ...]:
