@@ -70,3 +70,20 @@ def test_a_document_of_later_is_not_known_on_a_past_day(world: World) -> None:
     world.work()
     assert texts(world.recall("When are the roses watered?").json) == ["The roses are watered at dawn."]
     assert texts(world.recall("When are the roses watered?", as_of="2026-02-01T00:00:00Z").json) == []
+
+
+def test_questions_that_were_asked_before_do_not_stand_before_their_answer(world: World) -> None:
+    world.turn("one", "I live in Oslo.")
+    for session in ("two", "three", "four"):
+        world.turn(session, "Where do I live?")
+    world.consolidate()
+    found = world.recall("Where do I live?").json
+    assert texts(found)[0] == "home: Oslo"
+    assert not [text for text in texts(found)[:3] if text.endswith("?")]
+
+
+def test_what_a_question_about_oneself_names_comes_first(world: World) -> None:
+    for value in ("sailing", "opera", "cilantro"):
+        world.call("POST /v1/memories", body={"type": "preference", "attribute": "likes", "value": value})
+    assert texts(world.recall("Do I like cilantro?").json)[0] == "likes: cilantro"
+    assert texts(world.turn("one", "Do I like cilantro?").json["recall"])[0] == "likes: cilantro"

@@ -152,7 +152,7 @@ class Drafts:
         return told
 
     def _summary(self, session_id: str, content: str, clearance: Clearance, said_ms: int) -> Draft:
-        terms = index_terms(content)
+        terms = index_terms(_answering(content))
         return Draft(
             "s." + self._keyed.of("summary-document", self.keys.user_id, session_id) + self._hearing(clearance),
             DocumentKind.SUMMARY,
@@ -223,3 +223,8 @@ class Drafts:
 def memories_prefix(slot_id: str) -> str:
     """How the document ids of all memories of a slot begin."""
     return f"m.{slot_id}."
+
+
+def _answering(summary: str) -> str:
+    """A summary's lines without those that only ask: who asks the same again looks for an answer."""
+    return "\n".join(line for line in summary.split("\n") if not line.rstrip().endswith(("?", "？", "؟")))

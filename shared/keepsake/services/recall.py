@@ -6,6 +6,7 @@ embedder does not answer, these are what is left, and the answer says so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from keepsake.domain.digest import weight
 from keepsake.domain.errors import IndexUnavailableError, ModelUnavailableError
@@ -17,7 +18,6 @@ from keepsake.domain.ranking import Ranked, RankingQuery, RankingWeights, rank
 from keepsake.domain.recall import RecallHit
 from keepsake.domain.sanitizing import for_embedding
 from keepsake.domain.search import Candidate, DocumentKind, FieldStatistics, Found, IndexQuery
-from keepsake.domain.text import folded
 from keepsake.domain.turns import Role
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import Embedder, Purpose
@@ -87,7 +87,9 @@ class Recalling:
             return self._searched_for(principal, request, scene)
         known = self._known_of(principal, request, scene)
         if len(read_query(request.text, request.at_ms, self.vocabulary).terms) < _NARROW_TERMS:
-            said = self._just_said(principal, request, scene)[: request.limit // 3]
+            said = self._just_said(principal, request, scene)
+            room = max(request.limit // 3, request.limit - len(known))
+            said = said[:room]
             return Recalled(ran=True, reason=SEARCHED, hits=(*known[: request.limit - len(said)], *said))
         # A narrower question than that. What is known comes first all the same, and what is found has some room.
         found = self._searched_for(principal, request, scene)
@@ -256,7 +258,7 @@ class Recalling:
             if one.candidate.document_id in scene.shown:
                 continue
             hit = _of_fresh(truth, one, fresh.get(one.candidate.document_id)) or truth.hit(one)
-            if hit is None or (hit.kind, hit.id) in told or _only_asks(hit, request):
+            if hit is None or (hit.kind, hit.id) in told or self._only_asks(hit, request):
                 continue
             hits.append(hit)
             if hit.kind in _OF_EACH_READER:
@@ -266,17 +268,25 @@ class Recalling:
         return tuple(hits)
 
     def _known_of(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
-        """What matters most of what is known of the user."""
+        """What is known of the user: what has to do with the question's words, and then what matters most."""
+        asked = read_query(request.text, request.at_ms, self.vocabulary).terms
         truth = Truth({}, self.attributes, self._reader(principal, request, scene))
         drafts = self.drafts.of(principal.user_id)
         hits = []
         for memory in scene.digest.visible(principal.clearance).entries:
-            for one in fresh_memories(drafts, [memory], ()):
+            for one in fresh_memories(drafts, [memory], asked):
                 score = round(weight(memory), 4)
                 hit = truth.memory(memory, Ranked(one.candidate, score, {"importance": score}))
                 if hit and _in_time(memory.last_said_ms, request):
-                    hits.append(hit)
-        return tuple(hits[: request.limit])
+                    hits.append((not one.candidate.matches, hit))
+        return tuple(hit for _, hit in sorted(hits, key=itemgetter(0)))[: request.limit]
+
+    def _only_asks(self, hit: RecallHit, request: RecallRequest) -> bool:
+        """Whether it is a turn that asked no other thing before: it answers nothing."""
+        if hit.kind is not DocumentKind.TURN or not hit.text.rstrip().endswith(_MARKS):
+            return False
+        asked = read_query(request.text, request.at_ms, self.vocabulary).terms
+        return set(read_query(hit.text, hit.occurred_at_ms, self.vocabulary).terms) <= set(asked)
 
     def _just_said(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
         """What the user told in the turns that wait for consolidation, the newest first; questions and greetings tell nothing."""
@@ -288,9 +298,9 @@ class Recalling:
             turn = one.turn
             telling = turn is not None and turn.role is Role.USER and len(one.terms) >= _TELLING_TERMS
             if turn and telling and not turn.text.rstrip().endswith(_MARKS) and one.candidate.document_id not in scene.shown:
-                hits.append(truth.turn(turn, Ranked(one.candidate, 0.0, {})))
-        newest = sorted((hit for hit in hits if hit), key=lambda hit: (-hit.occurred_at_ms, hit.id))
-        return tuple(newest)
+                hit = truth.turn(turn, Ranked(one.candidate, 0.0, {}))
+                hits += [(not one.candidate.matches, -hit.occurred_at_ms, hit.id, hit)] if hit else []
+        return tuple(hit for *_, hit in sorted(hits, key=itemgetter(0, 1, 2)))
 
 
 _LATEST = 2**53
@@ -312,11 +322,6 @@ def _shortlist(ranked: Sequence[Ranked], request: RecallRequest) -> list[Key]:
         if key:
             keys[key] = None
     return list(keys)
-
-
-def _only_asks(hit: RecallHit, request: RecallRequest) -> bool:
-    """Whether a turn asked the very same before: it answers nothing."""
-    return hit.kind is DocumentKind.TURN and folded(hit.text).strip() == folded(request.text).strip()
 
 
 def _pending(scene: RecallScene, request: RecallRequest) -> list[str]:

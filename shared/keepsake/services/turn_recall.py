@@ -22,6 +22,8 @@ ASKED, DECLINED, NOT_THE_USER = "asked_by_caller", "declined_by_caller", "not_th
 _CONTEXT = 4
 _BEFORE_CHARACTERS = 400
 _NEAR_THE_BEST = 0.4
+# What shares nothing with a question still has something of the speaker's and the newest's part: less than this.
+_LEAST = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,16 @@ class TurnRecall:
         shown = frozenset(keys.turn_document(asked.session_id, turn.timestamp_ms) for turn in buffer.turns)
         scene = RecallScene(snapshot.fence.epoch, digest, snapshot.pending.value or PendingSessions(), shown)
         recalled = self.recall.recall(principal, request, scene)
-        return replace(recalled, hits=_telling(recalled.hits), reason=ASKED if asked.wish is RecallWish.ALWAYS else intent.reason)
+        return replace(
+            recalled,
+            hits=recalled.hits if intent.about_me else _telling(recalled.hits),
+            reason=ASKED if asked.wish is RecallWish.ALWAYS else intent.reason,
+        )
 
 
 def _telling(hits: tuple[RecallHit, ...]) -> tuple[RecallHit, ...]:
     """Those that come near the best: the context window has better uses for its room than the rest."""
-    least = _NEAR_THE_BEST * hits[0].score if hits else 0.0
+    least = max(_LEAST, _NEAR_THE_BEST * hits[0].score) if hits else 0.0
     return tuple(hit for hit in hits if hit.score >= least)
 
 
