@@ -78,7 +78,7 @@ def test_questions_that_were_asked_before_do_not_stand_before_their_answer(world
         world.turn(session, "Where do I live?")
     world.consolidate()
     found = world.recall("Where do I live?").json
-    assert texts(found)[0] == "home: Oslo"
+    assert {"I live in Oslo.", "home: Oslo"} <= set(texts(found)[:3])
     assert not [text for text in texts(found)[:3] if text.endswith("?")]
 
 
