@@ -146,13 +146,14 @@ class Drafts:
         told: list[Draft] = []
         for hearing in sorted(hearings(clearance for clearance, _ in learned.said), key=lambda clearance: clearance.openness):
             view = learned.summary.visible(hearing)
-            known = any(hearing.covers(draft.clearance) and draft.text == view.text() for draft in told)
-            if not view.is_empty and not known:
-                told.append(self._summary(session_id, view.text(), hearing, learned.said_ms(hearing)))
+            content = _answering(view.text())
+            known = any(hearing.covers(draft.clearance) and draft.text == content for draft in told)
+            if content.strip() and not known:
+                told.append(self._summary(session_id, content, hearing, learned.said_ms(hearing)))
         return told
 
     def _summary(self, session_id: str, content: str, clearance: Clearance, said_ms: int) -> Draft:
-        terms = index_terms(_answering(content))
+        terms = index_terms(content)
         return Draft(
             "s." + self._keyed.of("summary-document", self.keys.user_id, session_id) + self._hearing(clearance),
             DocumentKind.SUMMARY,
