@@ -12,7 +12,9 @@ from keepsake import bootstrap
 from keepsake.adapters.embedding_hashing import HashingEmbedder
 from keepsake.adapters.sqlite_queue import ReceivedMessage
 from keepsake.adapters.tokens import VendoredTokens
+from keepsake.api.scheduled import RunFailedError
 from keepsake.config import Settings
+from keepsake.domain.errors import IndexUnavailableError
 from keepsake.ports.embedding import Embedder
 from keepsake.ports.item_store import ItemStore
 from keepsake.ports.language_model import LanguageModel
@@ -158,7 +160,12 @@ class World:
 
     def consolidate(self) -> int:
         """Plan everything that waits, and do it; how many messages failed."""
-        self.plan()
+        try:
+            self.plan()
+        except RunFailedError as failed:
+            # A schedule that finds the index silent has planned all the same.
+            if str(failed) != IndexUnavailableError.code:
+                raise
         return self.work()
 
     def recall(self, query: str, **more: Any) -> Any:

@@ -52,18 +52,16 @@ class Planner:
     def run(self, *, until_ms: int, everything: bool = False) -> PlanReport:
         """Send a message for each session that is due (for all that wait, when `everything`) and each outbox.
 
-        Raises StoreUnavailableError; what was sent until then is sent.
+        Raises StoreUnavailableError; what was sent until then is sent. Raises IndexUnavailableError when everything was planned
+        and the index does not answer: the worker learns all the same, and whoever watches the schedule hears of it.
         """
-        needs_reindex = self._needs_reindex()
+        try:
+            needs_reindex = self.reindexing.is_needed()
+        except IndexUnavailableError:
+            self._planned(until_ms, 0, everything=everything)
+            raise
         planned = self._planned(until_ms, self.reindexing.resume() if needs_reindex else 0, everything=everything)
         return replace(planned, needs_reindex=needs_reindex)
-
-    def _needs_reindex(self) -> bool:
-        """Whether a reindex is needed. An index that does not answer says nothing of it."""
-        try:
-            return self.reindexing.is_needed()
-        except IndexUnavailableError:
-            return False
 
     def _planned(self, until_ms: int, sent: int, *, everything: bool) -> PlanReport:
         waiting = 0
