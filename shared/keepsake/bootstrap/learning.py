@@ -20,7 +20,7 @@ from keepsake.services.consolidation import Consolidation
 from keepsake.services.drafts import DraftMaker
 from keepsake.services.drift import DriftCheck
 from keepsake.services.extraction import Extraction
-from keepsake.services.indexing import CurrentIndex, Indexing
+from keepsake.services.indexing import Indexing
 from keepsake.services.knowledge import KnowledgeKeeping
 from keepsake.services.learning import Learning
 from keepsake.services.leased_work import LeasedWork
@@ -73,11 +73,11 @@ class LearningServices:
     def indexing(self) -> Indexing | None:
         """Telling the index; None where there is none."""
         runtime = self.runtime
-        index, embedder = runtime.index, runtime.background_embedder
-        if index is None or embedder is None:
+        current, embedder = runtime.current_index, runtime.background_embedder
+        if current is None or embedder is None:
             return None
         return Indexing(
-            CurrentIndex(index, embedder.model, runtime.settings.search_alias, runtime.clock),
+            current,
             embedder,
             Pointers(runtime.store, runtime.keyed),
             self.leased.leases,

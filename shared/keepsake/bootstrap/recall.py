@@ -9,7 +9,6 @@ from keepsake.adapters.learning_files import load_attributes, load_query_words, 
 from keepsake.repositories.memories import Memories
 from keepsake.services.asking import Asking
 from keepsake.services.drafts import DraftMaker
-from keepsake.services.indexing import CurrentIndex
 from keepsake.services.recall import Recalling, SearchSide
 from keepsake.services.turn_recall import TurnRecall
 
@@ -19,11 +18,8 @@ if TYPE_CHECKING:
 
 def make_recalling(runtime: Runtime) -> Recalling:
     """Recall over the stores and, where there is one, the index."""
-    index, embedder = runtime.index, runtime.embedder
-    search = None
-    if index is not None and embedder is not None:
-        current = CurrentIndex(index, embedder.model, runtime.settings.search_alias, runtime.clock)
-        search = SearchSide(index, current, embedder)
+    current, embedder = runtime.current_index, runtime.embedder
+    search = SearchSide(current, embedder) if current and embedder else None
     return Recalling(
         store=runtime.store,
         search=search,
@@ -37,12 +33,12 @@ def make_recalling(runtime: Runtime) -> Recalling:
 
 def make_turn_recall(runtime: Runtime) -> TurnRecall:
     """Recall as a turn uses it."""
-    return TurnRecall(make_recalling(runtime), load_recall_gate(), load_topics(runtime.settings.topics_file), runtime.keyed)
+    return TurnRecall(runtime.recalling, load_recall_gate(), load_topics(runtime.settings.topics_file), runtime.keyed)
 
 
 def make_asking(runtime: Runtime) -> Asking:
     """Recall as a caller asks for it."""
-    return Asking(Memories(runtime.store, runtime.keyed), make_recalling(runtime), load_recall_gate())
+    return Asking(Memories(runtime.store, runtime.keyed), runtime.recalling, load_recall_gate())
 
 
 def prime() -> None:

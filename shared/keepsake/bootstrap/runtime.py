@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from keepsake.ports.search_index import SearchIndex
     from keepsake.ports.work_queue import WorkQueue
     from keepsake.services.asking import Asking
+    from keepsake.services.indexing import CurrentIndex
+    from keepsake.services.recall import Recalling
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,23 @@ class Runtime:
     def model(self) -> LanguageModel | None:
         """The language model."""
         return self.backends.model()
+
+    @cached_property
+    def current_index(self) -> CurrentIndex | None:
+        """Which index is searched and written; None where there is none."""
+        from keepsake.services.indexing import CurrentIndex  # noqa: PLC0415 - see the modules of this package
+
+        index, embedder = self.index, self.embedder
+        if index is None or embedder is None:
+            return None
+        return CurrentIndex(index, embedder.model, self.settings.search_alias, self.clock)
+
+    @cached_property
+    def recalling(self) -> Recalling:
+        """Recall, for turns and for who asks directly."""
+        from keepsake.bootstrap.recall import make_recalling  # noqa: PLC0415 - see the module
+
+        return make_recalling(self)
 
     @cached_property
     def asking(self) -> Asking:

@@ -58,6 +58,7 @@ _MIXED_TERMS = re.compile(f"([{UNSPACED}]+)|{WORD}|{_EMOJI}")
 _HAS_UNSPACED = re.compile(f"[{UNSPACED}]")
 _HAS_UNSPACED_MARK = re.compile(f"[{_UNSPACED_MARKS}]")
 _CLUSTER = re.compile(f".[{_UNSPACED_MARKS}]*", re.DOTALL)
+_QUESTION_MARKS = ("?", "？", "؟")
 _VISIBLE = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f\u2800{_IGNORABLE}]")
 
 
@@ -125,6 +126,11 @@ def has_unspaced(text: str) -> bool:
 def is_blank(text: str) -> bool:
     """Whether a reader would see nothing: empty, white space, controls, or only characters that are never drawn."""
     return _VISIBLE.search(text) is None
+
+
+def is_question(text: str) -> bool:
+    """Whether the text ends with a question mark, of whatever script."""
+    return text.rstrip().endswith(_QUESTION_MARKS)
 
 
 def has_lone_surrogate(text: str) -> bool:

@@ -12,7 +12,7 @@ from keepsake.domain.knowledge import KnowledgeDocument, passages
 from keepsake.domain.memories.attributes import Attributes
 from keepsake.domain.memories.values import USER, Memory
 from keepsake.domain.search import DocumentKind
-from keepsake.domain.text import folded
+from keepsake.domain.text import folded, is_question
 from keepsake.domain.turns import Role, Turn
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.long_term import LearnedSession
@@ -99,10 +99,6 @@ class Drafts:
     def _keyed(self) -> KeyedHash:
         return self.keys.keyed
 
-    def turn_id(self, session_id: str, place_ms: int) -> str:
-        """The document id of a turn."""
-        return self.keys.turn_document(session_id, place_ms)
-
     def turns(
         self, session_id: str, turns: Sequence[Turn], refs: Mapping[int, str], expires_ms: Mapping[int, int]
     ) -> list[Draft]:
@@ -113,7 +109,7 @@ class Drafts:
         said = [turn for turn in turns if is_searchable(turn)]
         return [
             Draft(
-                document_id=self.turn_id(session_id, turn.timestamp_ms),
+                document_id=self.keys.turn_document(session_id, turn.timestamp_ms),
                 kind=DocumentKind.TURN,
                 ref=refs[turn.timestamp_ms],
                 text=spoken(turn),
@@ -228,4 +224,4 @@ def memories_prefix(slot_id: str) -> str:
 
 def _answering(summary: str) -> str:
     """A summary's lines without those that only ask: who asks the same again looks for an answer."""
-    return "\n".join(line for line in summary.split("\n") if not line.rstrip().endswith(("?", "？", "؟")))
+    return "\n".join(line for line in summary.split("\n") if not is_question(line))

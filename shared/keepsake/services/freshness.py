@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from keepsake.domain.clearance import Clearance, visible
 from keepsake.domain.memories.values import Memory
-from keepsake.domain.search import Candidate, DocumentKind, FieldStatistics
+from keepsake.domain.search import Candidate, FieldStatistics
 from keepsake.domain.turns import Turn
-from keepsake.services.drafts import Draft, Drafts, is_searchable, speaker_of, windowed
+from keepsake.services.drafts import Draft, Drafts, is_searchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +26,13 @@ def fresh_turns(
     drafts: Drafts, session_id: str, turns: Sequence[Turn], clearance: Clearance, query: Sequence[str]
 ) -> list[Fresh]:
     """Candidates of a session's turns in the log, those that the clearance covers."""
-    said = visible(clearance, [turn for turn in turns if is_searchable(turn)])
-    found = []
-    for turn, terms, window_terms in windowed(said):
-        candidate = _candidate(
-            drafts.keys.user_id,
-            Draft(
-                drafts.turn_id(session_id, turn.timestamp_ms),
-                DocumentKind.TURN,
-                "",
-                "",
-                terms,
-                window_terms,
-                turn.occurred_at_ms,
-                turn.clearance,
-                session_id,
-                speaker_of(turn),
-                turn.role.value,
-            ),
-            query,
-        )
-        found.append(Fresh(candidate, turn=turn, terms=terms, window_terms=window_terms))
-    return found
+    said = {turn.timestamp_ms: turn for turn in visible(clearance, turns) if is_searchable(turn)}
+    made = drafts.turns(session_id, list(said.values()), dict.fromkeys(said, ""), {})
+    owner = drafts.keys.user_id
+    return [
+        Fresh(_candidate(owner, draft, query), turn=turn, terms=draft.terms, window_terms=draft.window_terms)
+        for draft, turn in zip(made, said.values(), strict=True)
+    ]
 
 
 def fresh_memories(drafts: Drafts, memories: Iterable[Memory], query: Sequence[str]) -> list[Fresh]:

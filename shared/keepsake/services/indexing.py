@@ -36,10 +36,11 @@ class CurrentIndex:
 
     def for_reading(self) -> PhysicalIndex | None:
         """The current index, None when there is none. Raises IndexUnavailableError."""
-        if self._known is None or self.clock.now_ms() >= self._until_ms:
-            self._known = self.index.current()
+        known = self._known  # what another thread may forget at any moment
+        if known is None or self.clock.now_ms() >= self._until_ms:
+            self._known = known = self.index.current()
             self._until_ms = self.clock.now_ms() + _REMEMBERED_MS
-        return self._known
+        return known
 
     def for_writing(self) -> PhysicalIndex:
         """The current index, made when there is none.
@@ -120,7 +121,7 @@ class Indexing:
         refused = 0
         for at in range(0, len(drafts), _BATCH):
             part = drafts[at : at + _BATCH]
-            documents = self.documents(lease.user_id, part, lease.fence.epoch)
+            documents = self._documents(lease.user_id, part, lease.fence.epoch)
             self.leases.check(lease, now_ms=self.clock.now_ms(), needed_ms=self.call_ms)
             outcomes = self.current.index.put(documents, index=name)
             failed = [one for one in outcomes if isinstance(one, NotIndexed)]
@@ -132,7 +133,7 @@ class Indexing:
             confirmed += [_pointer(draft).at(one) for draft, one in zip(part, outcomes, strict=True) if isinstance(one, Location)]
         return Indexed(tuple(confirmed), refused)
 
-    def documents(self, owner: str, drafts: Sequence[Draft], epoch: int) -> list[IndexDocument]:
+    def _documents(self, owner: str, drafts: Sequence[Draft], epoch: int) -> list[IndexDocument]:
         """The documents of the drafts, embedded."""
         vectors = self.embedder.embed([for_embedding(draft.text) for draft in drafts], Purpose.PASSAGE)
         return [

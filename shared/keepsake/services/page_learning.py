@@ -180,7 +180,7 @@ class PageLearning:
             return []
         makes = self._drafts(lease)
         refs = makes.refs_of(chunks)
-        completed = {makes.turn_id(page.session_id, turn.timestamp_ms): turn for turn in page.before[-REACH:]}
+        completed = {makes.keys.turn_document(page.session_id, turn.timestamp_ms): turn for turn in page.before[-REACH:]}
         known = indexing.pointers.load(lease.user_id, list(completed), lease.fence) if completed else {}
         refs |= {completed[document_id].timestamp_ms: pointer.ref for document_id, pointer in known.items()}
         turns = (*page.before, *page.turns)

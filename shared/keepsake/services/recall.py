@@ -18,12 +18,13 @@ from keepsake.domain.ranking import Ranked, RankingQuery, RankingWeights, rank
 from keepsake.domain.recall import RecallHit
 from keepsake.domain.sanitizing import for_embedding
 from keepsake.domain.search import Candidate, DocumentKind, FieldStatistics, Found, IndexQuery
+from keepsake.domain.text import is_question
 from keepsake.domain.turns import Role
 from keepsake.domain.vectors import Vector
 from keepsake.ports.embedding import Embedder, Purpose
 from keepsake.ports.item_store import Item, ItemStore, Key, Page, PageQuery, Table
 from keepsake.ports.recall import Recalled, RecallRequest, RecallScene
-from keepsake.ports.search_index import PhysicalIndex, SearchIndex
+from keepsake.ports.search_index import PhysicalIndex
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.records import read, whole
 from keepsake.repositories.session_records import turn_of
@@ -50,7 +51,6 @@ NO_INDEX = "no_index"
 class SearchSide:
     """What a search needs: the index, and the embedder whose vectors it holds."""
 
-    index: SearchIndex
     current: CurrentIndex
     embedder: Embedder
 
@@ -83,23 +83,24 @@ class Recalling:
 
     def recall(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> Recalled:
         """As the port says."""
+        reading = self._read(request.text, request)
         if not request.about_me or DocumentKind.MEMORY not in request.kinds or request.as_of_ms is not None:
-            return self._searched_for(principal, request, scene)
-        known = self._known_of(principal, request, scene)
-        if len(read_query(request.text, request.at_ms, self.vocabulary).terms) < _NARROW_TERMS:
-            said = self._just_said(principal, request, scene)
+            return self._searched_for(principal, request, scene, reading)
+        known = self._known_of(principal, request, scene, reading)
+        if len(reading.terms) < _NARROW_TERMS:
+            said = self._just_said(principal, request, scene, reading)
             room = max(request.limit // 3, request.limit - len(known))
             said = said[:room]
             return Recalled(ran=True, reason=SEARCHED, hits=(*known[: request.limit - len(said)], *said))
         # A narrower question than that. What is known comes first all the same, and what is found has some room.
-        found = self._searched_for(principal, request, scene)
+        found = self._searched_for(principal, request, scene, reading)
         known = known[: request.limit - request.limit // 3]
         told = {(hit.kind, hit.id) for hit in known}
         others = [hit for hit in found.hits if (hit.kind, hit.id) not in told]
         return replace(found, hits=(*known, *others)[: request.limit])
 
-    def _searched_for(self, principal: Principal, asked: RecallRequest, scene: RecallScene) -> Recalled:
-        request, reading = self._read(asked)
+    def _searched_for(self, principal: Principal, request: RecallRequest, scene: RecallScene, asked: QueryReading) -> Recalled:
+        request, reading = self._with_before(request, asked)
         searched = self._searched(principal, request, reading)
         fresh = self._fresh_memories(principal, request, scene, reading)
         ranked = self._ranked(searched, request, reading, fresh)
@@ -109,17 +110,20 @@ class Recalling:
             fresh += turns
             ranked = self._ranked(searched, request, reading, fresh)
         truth = Truth(items, self.attributes, self._reader(principal, request, scene))
-        hits = self._hits(truth, ranked, {one.candidate.document_id: one for one in fresh}, asked, scene)
+        shown = [one for one in ranked if one.candidate.document_id not in scene.shown]
+        hits = self._hits(truth, shown, {one.candidate.document_id: one for one in fresh}, asked, request.limit)
         cut = _is_cut(scene, request, pages)
         return Recalled(ran=True, reason=searched.reason, degraded=searched.degraded or cut, hits=hits)
 
-    def _read(self, request: RecallRequest) -> tuple[RecallRequest, QueryReading]:
+    def _read(self, text: str, request: RecallRequest) -> QueryReading:
+        return read_query(text, request.at_ms, self.vocabulary)
+
+    def _with_before(self, request: RecallRequest, reading: QueryReading) -> tuple[RecallRequest, QueryReading]:
         """The request and what it says; one that says next to nothing is read with what was said before it."""
-        reading = read_query(request.text, request.at_ms, self.vocabulary)
-        if request.before and len(reading.terms) < _FEW_TERMS:
-            request = replace(request, text=f"{request.text}\n{request.before}")
-            reading = read_query(request.text, request.at_ms, self.vocabulary)
-        return request, reading
+        if not request.before or len(reading.terms) >= _FEW_TERMS:
+            return request, reading
+        text = f"{request.text}\n{request.before}"
+        return replace(request, text=text), self._read(text, request)
 
     # ---- The index
 
@@ -150,14 +154,14 @@ class Recalling:
             return _Searched(_NOTHING, SEARCHED, *scale)
         vector, reason = self._vector(search, physical, text)
         try:
-            found = search.index.search(replace(query, vector=vector, index=physical.name))
+            found = search.current.index.search(replace(query, vector=vector, index=physical.name))
         except IndexUnavailableError:
             search.current.forget()
             moved = search.current.for_reading()
             if moved is None or moved.name == physical.name:
                 raise
             vector, reason = self._vector(search, moved, text)
-            found = search.index.search(replace(query, vector=vector, index=moved.name))
+            found = search.current.index.search(replace(query, vector=vector, index=moved.name))
         return _Searched(found, reason, *scale)
 
     def _vector(self, search: SearchSide, physical: PhysicalIndex, text: str) -> tuple[Vector | None, str]:
@@ -249,55 +253,54 @@ class Recalling:
         truth: Truth,
         ranked: Sequence[Ranked],
         fresh: dict[str, Fresh],
-        request: RecallRequest,
-        scene: RecallScene,
+        asked: QueryReading,
+        limit: int,
     ) -> tuple[RecallHit, ...]:
         hits: list[RecallHit] = []
         told: set[tuple[DocumentKind, str]] = set()
         for one in ranked:
-            if one.candidate.document_id in scene.shown:
-                continue
             hit = _of_fresh(truth, one, fresh.get(one.candidate.document_id)) or truth.hit(one)
-            if hit is None or (hit.kind, hit.id) in told or self._only_asks(hit, request):
+            if hit is None or (hit.kind, hit.id) in told or self._only_asks(hit, asked):
                 continue
             hits.append(hit)
             if hit.kind in _OF_EACH_READER:
                 told.add((hit.kind, hit.id))
-            if len(hits) == request.limit:
+            if len(hits) == limit:
                 break
         return tuple(hits)
 
-    def _known_of(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
+    def _known_of(
+        self, principal: Principal, request: RecallRequest, scene: RecallScene, reading: QueryReading
+    ) -> tuple[RecallHit, ...]:
         """What is known of the user: what has to do with the question's words, and then what matters most."""
-        asked = read_query(request.text, request.at_ms, self.vocabulary).terms
         truth = Truth({}, self.attributes, self._reader(principal, request, scene))
         drafts = self.drafts.of(principal.user_id)
         hits = []
         for memory in scene.digest.visible(principal.clearance).entries:
-            for one in fresh_memories(drafts, [memory], asked):
+            for one in fresh_memories(drafts, [memory], reading.terms):
                 score = round(weight(memory), 4)
                 hit = truth.memory(memory, Ranked(one.candidate, score, {"importance": score}))
                 if hit and _in_time(memory.last_said_ms, request):
                     hits.append((not one.candidate.matches, hit))
         return tuple(hit for _, hit in sorted(hits, key=itemgetter(0)))[: request.limit]
 
-    def _only_asks(self, hit: RecallHit, request: RecallRequest) -> bool:
+    def _only_asks(self, hit: RecallHit, asked: QueryReading) -> bool:
         """Whether it is a turn that asked no other thing before: it answers nothing."""
-        if hit.kind is not DocumentKind.TURN or not hit.text.rstrip().endswith(_MARKS):
+        if hit.kind is not DocumentKind.TURN or not is_question(hit.text):
             return False
-        asked = read_query(request.text, request.at_ms, self.vocabulary).terms
-        return set(read_query(hit.text, hit.occurred_at_ms, self.vocabulary).terms) <= set(asked)
+        return set(read_query(hit.text, hit.occurred_at_ms, self.vocabulary).terms) <= set(asked.terms)
 
-    def _just_said(self, principal: Principal, request: RecallRequest, scene: RecallScene) -> tuple[RecallHit, ...]:
+    def _just_said(
+        self, principal: Principal, request: RecallRequest, scene: RecallScene, reading: QueryReading
+    ) -> tuple[RecallHit, ...]:
         """What the user told in the turns that wait for consolidation, the newest first; questions and greetings tell nothing."""
-        reading = read_query(request.text, request.at_ms, self.vocabulary)
         _, pages = self._fetched(principal, scene, request, [])
         truth = Truth({}, self.attributes, self._reader(principal, request, scene))
         hits = []
         for one in self._fresh_turns(principal, request, scene, reading, pages):
             turn = one.turn
             telling = turn is not None and turn.role is Role.USER and len(one.terms) >= _TELLING_TERMS
-            if turn and telling and not turn.text.rstrip().endswith(_MARKS) and one.candidate.document_id not in scene.shown:
+            if turn and telling and not is_question(turn.text) and one.candidate.document_id not in scene.shown:
                 hit = truth.turn(turn, Ranked(one.candidate, 0.0, {}))
                 hits += [(not one.candidate.matches, -hit.occurred_at_ms, hit.id, hit)] if hit else []
         return tuple(hit for *_, hit in sorted(hits, key=itemgetter(0, 1, 2)))
@@ -305,7 +308,6 @@ class Recalling:
 
 _LATEST = 2**53
 _TELLING_TERMS = 4
-_MARKS = ("?", "？", "؟")
 
 
 def _is_cut(scene: RecallScene, request: RecallRequest, pages: Sequence[Page]) -> bool:
