@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from keepsake.domain.audit import Action, AuditEntry, AuditEvent, ChainHead, linked, proven
 from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.paging import all_pages
 from keepsake.ports.item_store import Absent, Item, ItemStore, Key, PageQuery, Put, Table
 from keepsake.repositories.keys import Keys
 from keepsake.repositories.records import read, text, whole
@@ -45,13 +46,9 @@ class AuditChains:
 
         From the very first, or from the one after `after` on.
         """
-        position: str | int | None = after
-        while True:
-            page = self.store.query(PageQuery(Table.AUDIT, chain, _PAGE, after=position))
+        query = PageQuery(Table.AUDIT, chain, _PAGE)
+        for page in all_pages(lambda position: self.store.query(replace(query, after=position)), after=after):
             yield from (read(_entry, item) for item in page.items)
-            position = page.next
-            if position is None:
-                return
 
 
 def _item(entry: AuditEntry) -> Item:

@@ -1,12 +1,13 @@
 """What else is kept of a user: the conversation archive, session summaries, and knowledge documents."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.domain.archive import ArchiveChunk
 from keepsake.domain.clearance import Clearance
 from keepsake.domain.hashing import KeyedHash
 from keepsake.domain.knowledge import KnowledgeDocument, KnowledgeKind
+from keepsake.domain.paging import all_pages
 from keepsake.domain.summary import SessionSummary
 from keepsake.domain.turns import Turn
 from keepsake.ports.item_store import MAX_GET, Delete, Item, ItemStore, PageQuery, Put, Table, Value, VersionEquals
@@ -63,15 +64,10 @@ class LongTerm:
     def chunks(self, user_id: str, session_id: str, fence: Fence, *, now_ms: int) -> list[tuple[ArchiveChunk, int]]:
         """All chunks of a session's archive in order, each with the end of its time."""
         prefix = f"{ARCHIVE_PREFIX}{escaped(session_id)}#"
-        found: list[tuple[ArchiveChunk, int]] = []
-        after: str | int | None = None
-        while True:
-            page = self.store.query(PageQuery(Table.LONG_TERM, user_id, _PAGE, prefix=prefix, after=after))
-            alive = (item for item in page.items if not fence.hides(item) and not is_past(item, now_ms))
-            found += [(read(chunk_of, item), whole(item, "hidden_after")) for item in alive]
-            after = page.next
-            if after is None:
-                return found
+        query = PageQuery(Table.LONG_TERM, user_id, _PAGE, prefix=prefix)
+        items = (item for page in all_pages(lambda after: self.store.query(replace(query, after=after))) for item in page.items)
+        alive = (item for item in items if not fence.hides(item) and not is_past(item, now_ms))
+        return [(read(chunk_of, item), whole(item, "hidden_after")) for item in alive]
 
     def put_summary(
         self, user_id: str, session_id: str, learned: LearnedSession, replaced: Stored[LearnedSession], fence: Fence

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.paging import all_pages
 from keepsake.domain.pending import Outbox, PendingSessions
 from keepsake.ports.item_store import Index, IndexPosition, Item, ItemStore, Key, Table, Value
 from keepsake.repositories.keys import PENDING_SHARDS, SESSION_PREFIX, Keys, pending_shard, session_id_of
@@ -25,16 +26,10 @@ class PendingIndex:
 
     def pages(self, shard: str, *, after_ms: int = -1) -> Iterator[tuple[Key, ...]]:
         """The keys of a shard's items, the longest waiting first, page by page; from the first after that time on."""
-        position: IndexPosition | None = None
-        if after_ms >= 0:
-            position = IndexPosition(after_ms, Key(Table.LONG_TERM, "~", "~"))
-        while True:
-            page = self.store.query_index(Index.PENDING_SESSIONS, shard, limit=_PAGE, after=position)
-            if page.keys:
-                yield page.keys
-            position = page.next
-            if position is None:
-                return
+        first = IndexPosition(after_ms, Key(Table.LONG_TERM, "~", "~")) if after_ms >= 0 else None
+        index = Index.PENDING_SESSIONS
+        pages = all_pages(lambda after: self.store.query_index(index, shard, limit=_PAGE, after=after), after=first)
+        yield from (page.keys for page in pages if page.keys)
 
     def find(self, ref: str) -> tuple[str, str | None] | None:
         """User and session (None: the outbox) that a message's reference names, None when nothing of that name waits any more.

@@ -7,6 +7,7 @@ from keepsake.domain.audit import Action
 from keepsake.domain.digest import Digest
 from keepsake.domain.errors import AccessDeniedError, UnprocessableError
 from keepsake.domain.memories.histories import readings
+from keepsake.domain.paging import all_pages
 from keepsake.domain.principal import Principal
 from keepsake.domain.search import DocumentKind
 from keepsake.ports.search_index import IndexedDocument
@@ -144,27 +145,16 @@ class DriftCheck:
         self.leased.write_once(lease, state, [put], Action.INDEX_REPAIRED, item=1)
 
     def _documents(self, owner: str, indexing: Indexing) -> list[IndexedDocument]:
-        found: list[IndexedDocument] = []
-        after: str | None = None
-        while True:
-            page = indexing.current.index.list_owned(owner, limit=_PAGE, after=after)
-            found += page.documents
-            after = page.next
-            if after is None:
-                return found
+        pages = all_pages(lambda after: indexing.current.index.list_owned(owner, limit=_PAGE, after=after))
+        return [document for page in pages for document in page.documents]
 
     def _memory_refs(self, user_id: str, fence: Fence) -> dict[str, str]:
         """By document id the references of all memories that should be found."""
         makes = self.rebuilding.makes.of(user_id)
-        refs: dict[str, str] = {}
-        after: str | None = None
-        while True:
-            page = self.memories.page(user_id, fence, limit=_PAGE, after=after)
-            for slot_id, claims in page.slots:
-                refs |= {draft.document_id: draft.ref for draft in makes.memories(readings(slot_id, claims))}
-            after = page.next
-            if after is None:
-                return refs
+        pages = all_pages(lambda after: self.memories.page(user_id, fence, limit=_PAGE, after=after))
+        slots = (slot for page in pages for slot in page.slots)
+        drafts = (draft for slot_id, claims in slots for draft in makes.memories(readings(slot_id, claims)))
+        return {draft.document_id: draft.ref for draft in drafts}
 
 
 def _astray(pointer: Pointer, index: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from keepsake.domain.errors import IndexUnavailableError, ReindexNeededError
 from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.paging import all_pages
 from keepsake.domain.sanitizing import for_embedding
 from keepsake.domain.search import IndexDocument
 from keepsake.ports.embedding import Embedder, EmbeddingModel, Purpose
@@ -181,26 +182,15 @@ class Indexing:
 
     def _located(self, owner: str, document_ids: set[str]) -> list[Location]:
         """Where documents stand whose pointers do not know: a crash came between the document and its pointer's confirmation."""
-        found: list[Location] = []
-        after: str | None = None
-        while document_ids:
-            page = self.current.index.list_owned(owner, limit=_PAGE, after=after)
-            found += [document.location for document in page.documents if document.document_id in document_ids]
-            after = page.next
-            if after is None:
-                break
-        return found
+        if not document_ids:
+            return []
+        pages = all_pages(lambda after: self.current.index.list_owned(owner, limit=_PAGE, after=after))
+        return [document.location for page in pages for document in page.documents if document.document_id in document_ids]
 
     def pointers_under(self, user_id: str, prefix: str) -> list[Pointer]:
         """All pointers of an owner whose document ids begin like this."""
-        found: list[Pointer] = []
-        after: str | None = None
-        while True:
-            page = self.pointers.page(user_id, limit=_PAGE, after=after, prefix=prefix)
-            found += page.pointers
-            after = page.next
-            if after is None:
-                return found
+        pages = all_pages(lambda after: self.pointers.page(user_id, limit=_PAGE, after=after, prefix=prefix))
+        return [pointer for page in pages for pointer in page.pointers]
 
 
 def _pointer(draft: Draft) -> Pointer:

@@ -10,6 +10,7 @@ from itertools import islice
 from keepsake.domain.audit import EMPTY_CHAIN, Action, AuditEntry, Broken, ChainHead, Fault, follow, has_proof
 from keepsake.domain.errors import CorruptItemError
 from keepsake.domain.hashing import KeyedHash
+from keepsake.domain.paging import all_pages
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.audit import AuditChains
 from keepsake.repositories.keys import Keys, session_chain
@@ -135,10 +136,5 @@ class AuditVerification:
 
     def _current_chains(self, user_id: str) -> Iterator[tuple[str, str]]:
         """Chains of the sessions' current incarnations, with their session ids."""
-        position: str | None = None
-        while True:
-            page = self.sessions.list_headers(user_id, after=position, limit=_HEADERS)
+        for page in all_pages(lambda after: self.sessions.list_headers(user_id, after=after, limit=_HEADERS)):
             yield from ((session_chain(header.incarnation), header.session_id) for header in page.headers)
-            position = page.next
-            if position is None:
-                return
