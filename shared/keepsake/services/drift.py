@@ -1,6 +1,6 @@
 """Drift: what the index holds of a user beside what it should. The truth decides; the index is brought in line."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.domain.audit import Action
@@ -16,13 +16,12 @@ from keepsake.repositories.memories import Memories
 from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Fence
-from keepsake.services.drafts import Draft
-from keepsake.services.indexing import Indexing
+from keepsake.services.indexing import Difference, Indexing
 from keepsake.services.leased_work import LeasedWork
 from keepsake.services.rebuilding import Rebuilding
+from keepsake.services.telling import tell
 
 _PAGE = 200
-_PART = 128
 _DAY_MS = 24 * 3600 * 1000
 
 
@@ -85,17 +84,16 @@ class DriftCheck:
         pointers = {pointer.document_id: pointer for pointer in indexing.pointers_under(user_id, "")}
         wanted = self._memory_refs(user_id, lease.fence)
         strays = [document for document_id, document in documents.items() if document_id not in pointers]
-        lost = [one for document_id, one in pointers.items() if document_id not in documents or _astray(one, name)]
+        lost = {key: one for key, one in pointers.items() if key not in documents or _astray(one, name)}
         unindexed = [document_id for document_id in wanted if document_id not in pointers]
-        dead = self._dead(lease, [one for one in pointers.values() if one not in lost], wanted)
+        dead = self._dead(lease, [one for key, one in pointers.items() if key not in lost], wanted)
         found = Drift(len(documents), len(pointers), len(wanted), len(strays), len(lost), len(unindexed), len(dead))
         if not repair:
             return found
-        lost += dead
-        refs = [*(pointer.ref for pointer in lost), *(wanted[document_id] for document_id in unindexed)]
-        refs += [document.ref for document in strays]
-        ids = {*(pointer.document_id for pointer in lost), *unindexed, *(document.document_id for document in strays)}
-        return replace(found, repaired=self._repaired(lease, indexing, refs, ids, strays, lost))
+        amiss = {document.document_id: document.ref for document in strays}
+        amiss |= {pointer.document_id: pointer.ref for pointer in (*lost.values(), *dead)}
+        amiss |= {document_id: wanted[document_id] for document_id in unindexed}
+        return replace(found, repaired=self._repaired(lease, indexing, amiss, strays, [*lost.values(), *dead]))
 
     def _dead(self, lease: Lease, pointers: Sequence[Pointer], memories: Collection[str]) -> list[Pointer]:
         """Those of the pointers whose items are gone, or hold the memory no more."""
@@ -113,29 +111,18 @@ class DriftCheck:
         self,
         lease: Lease,
         indexing: Indexing,
-        refs: Iterable[str],
-        ids: set[str],
-        strays: list[IndexedDocument],
-        lost: list[Pointer],
+        amiss: Mapping[str, str],
+        strays: Iterable[IndexedDocument],
+        pointers: Iterable[Pointer],
     ) -> int:
-        """Put what has a truth, and remove what has none: documents, and pointers to nothing."""
-        drafts = self.rebuilding.drafts(lease.user_id, refs, lease.fence)
-        wanted = [draft for document_id, draft in drafts.items() if document_id in ids]
-        # In parts: each write makes the lease last anew, and embedding many documents takes longer than one lease lasts.
-        for at in range(0, len(wanted), _PART):
-            self._put(lease, indexing, wanted[at : at + _PART])
-        indexing.remove(lease, [stray.location for stray in strays if stray.document_id not in drafts])
-        gone = [pointer for pointer in lost if pointer.document_id not in drafts]
-        removed = indexing.removed_writes(lease, gone)
-        self.leased.write(lease, removed, Action.INDEX_REPAIRED, document=len(removed))
-        return len(wanted) + len(gone) + sum(stray.document_id not in drafts for stray in strays)
-
-    def _put(self, lease: Lease, indexing: Indexing, drafts: list[Draft]) -> None:
-        """Pointers, documents, and the pointers confirmed."""
-        announced = indexing.announced(lease.user_id, drafts, lease.fence)
-        self.leased.write(lease, announced, Action.INDEX_REPAIRED, document=len(announced))
-        confirmed = indexing.confirmed_writes(lease, indexing.put(lease, drafts))
-        self.leased.write(lease, confirmed, Action.INDEX_REPAIRED, document=len(confirmed))
+        """Put what has a truth, and remove what has none: documents, and pointers to nothing. `amiss`: references by document."""
+        drafts = self.rebuilding.drafts(lease.user_id, amiss.values(), lease.fence)
+        wanted = [draft for document_id, draft in drafts.items() if document_id in amiss]
+        gone = [pointer for pointer in pointers if pointer.document_id not in drafts]
+        told = tell(self.leased, indexing, lease, Difference(wanted, gone), Action.INDEX_REPAIRED)
+        untold = [stray.location for stray in strays if stray.document_id not in drafts]
+        indexing.remove(lease, untold)
+        return len(told.confirmed) + len(gone) + len(untold)
 
     def _remember(self, lease: Lease) -> None:
         """Note in the digest that this was done."""

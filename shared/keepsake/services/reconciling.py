@@ -7,23 +7,21 @@ from keepsake.domain.audit import Action
 from keepsake.domain.memories.histories import readings
 from keepsake.domain.pending import Outbox
 from keepsake.domain.search import DocumentKind
-from keepsake.ports.item_store import Write
 from keepsake.ports.surroundings import Clock
 from keepsake.repositories.keys import MEMORY_PREFIX
 from keepsake.repositories.leases import Lease
 from keepsake.repositories.long_term import LongTerm, document_id_of, session_of_summary
 from keepsake.repositories.memories import Memories
-from keepsake.repositories.pointers import Pointer
 from keepsake.repositories.refs import TruthRef
 from keepsake.repositories.stored import Stored
 from keepsake.services.drafts import Draft, memories_prefix
 from keepsake.services.indexing import Difference, Indexed, Indexing
 from keepsake.services.leased_work import LeasedWork
 from keepsake.services.rebuilding import Rebuilding
+from keepsake.services.telling import tell
 
-# Items dealt with at once, and documents: each write makes the lease last anew, and embedding more may take longer than it lasts.
+# Items dealt with at once: what is done of them need not be done again.
 _PART = 8
-_DRAFTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ class Reconciling:
         if self.indexing:
             difference = self._difference(lease, refs, self.indexing)
             removed = len(difference.gone)
-            indexed = self._applied(lease, difference, self.indexing)
+            indexed = tell(self.leased, self.indexing, lease, difference, Action.INDEX_UPDATED)
         self.leased.retrying.call(lambda: self._forget(lease, seen, refs))
         return Reconciled(done.documents + len(indexed.confirmed), done.removed + removed, done.refused + indexed.refused)
 
@@ -97,24 +95,6 @@ class Reconciling:
         document_id = document_id_of(ref.sort)
         document = self.long_term.document(lease.user_id, document_id, lease.fence).value
         return drafts.passages_prefix(document_id), drafts.passages(document) if document else []
-
-    def _applied(self, lease: Lease, difference: Difference, indexing: Indexing) -> Indexed:
-        """Pointers, documents, and the pointers confirmed, in parts; documents removed, and then their pointers."""
-        indexing.current.for_writing()
-        confirmed: list[Pointer] = []
-        refused = 0
-        for at in range(0, len(difference.drafts), _DRAFTS):
-            part = difference.drafts[at : at + _DRAFTS]
-            self._write(lease, indexing.announced(lease.user_id, part, lease.fence))
-            indexed = indexing.put(lease, part)
-            self._write(lease, indexing.confirmed_writes(lease, indexed))
-            confirmed += indexed.confirmed
-            refused += indexed.refused
-        self._write(lease, indexing.removed_writes(lease, difference.gone))
-        return Indexed(tuple(confirmed), refused)
-
-    def _write(self, lease: Lease, writes: Sequence[Write]) -> None:
-        self.leased.write(lease, writes, Action.INDEX_UPDATED, document=len(writes))
 
     def _forget(self, lease: Lease, seen: Stored[Outbox], refs: Sequence[str]) -> None:
         """Take what was dealt with out of the outbox, unless it moved since: then one of these may have changed once more."""
